@@ -1,0 +1,1 @@
+"""What is known already: an append-only ledger and a store of page bodies."""

@@ -1,0 +1,1 @@
+"""A URL to a page: guard, http, archive, extraction, triage."""

@@ -4,9 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal
 
-State = Literal[
-    "ok", "blocked", "login", "paywall", "unrendered", "dead", "refused", "unreachable"
-]
+State = Literal["ok", "blocked", "login", "paywall", "unrendered", "dead", "refused", "unreachable"]
 Via = Literal["http", "browser", "archive"]
 
 

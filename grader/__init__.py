@@ -1,0 +1,1 @@
+"""What is graded and what comes out."""

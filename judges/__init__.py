@@ -1,0 +1,1 @@
+"""A record and a page to a verdict, values to identities."""

@@ -1,4 +1,4 @@
-"""The unit of grading: one claim of a submission, with the page and the words that should prove it."""
+"""The unit of grading: one claim, with the page and the words that should prove it."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass

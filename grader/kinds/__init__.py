@@ -1,0 +1,1 @@
+"""How each kind of task flattens into work and rolls up into scores."""
