@@ -1,0 +1,35 @@
+"""The stages of one grader, stopped together."""
+
+import asyncio
+from collections.abc import Iterable
+from types import TracebackType
+from typing import Any, Self
+
+from queues.node import Counters, Node
+
+
+class Graph:
+    """The nodes of one grader. Leaving its `async with` block stops them: no task is left."""
+
+    def __init__(self, nodes: Iterable[Node[Any, Any]]) -> None:
+        self.nodes = {node.name: node for node in nodes}
+
+    @property
+    def counters(self) -> dict[str, Counters]:
+        """What each stage did so far, by its name."""
+        return {name: node.counters for name, node in self.nodes.items()}
+
+    async def stop(self, grace_seconds: float = 0.0) -> None:
+        """Stop every node at once, as `Node.stop` does. May be called again."""
+        await asyncio.gather(*(node.stop(grace_seconds) for node in self.nodes.values()))
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        await self.stop()
