@@ -12,6 +12,7 @@ Via = Literal["http", "browser", "archive"]
 class Response:
     """What a visit brought: the final response after redirects, its body decoded of any
     transfer and content encoding. Header names are in lower case; `fetched_at` is ISO 8601, UTC.
+    `truncated` says that the body is longer than what came or was kept.
     """
 
     status: int
@@ -20,6 +21,7 @@ class Response:
     body: bytes
     via: Via
     fetched_at: str
+    truncated: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,8 +57,15 @@ class Dead(Unvisitable):
 
 class Unreachable(Unvisitable):
     """No answer this time: a time-out, a refused or dropped connection, a 5xx or 429. Worth a
-    retry, never kept. `retry_after` is the server's own wish in seconds, if it gave one."""
+    retry, never kept. `retry_after` is the server's own wish in seconds, if it gave one;
+    `response` is what it sent nevertheless: a wall's page with a 429, the start of a body."""
 
-    def __init__(self, reason: str, retry_after: float | None = None) -> None:
+    def __init__(
+        self,
+        reason: str,
+        retry_after: float | None = None,
+        response: Response | None = None,
+    ) -> None:
         super().__init__(reason)
         self.retry_after = retry_after
+        self.response = response
