@@ -1,0 +1,86 @@
+"""What a Node costs, by hand: `python bench/node.py`.
+
+Last shown (2 cores, Python 3.11): see the end of the file.
+"""
+
+import asyncio
+import sys
+import time
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parent.parent))
+
+from queues.node import Memory, Node, Retry
+
+
+class Known:
+    """A store that has every key, at no cost."""
+
+    async def get_many(self, stage: str, keys: Sequence[bytes]) -> dict[bytes, bytes]:
+        return dict.fromkeys(keys, b"known")
+
+    async def append_many(self, stage: str, rows: Sequence[tuple[bytes, bytes]]) -> None:
+        pass
+
+
+class Empty(Known):
+    """A store that has nothing and takes everything, at no cost."""
+
+    async def get_many(self, stage: str, keys: Sequence[bytes]) -> dict[bytes, bytes]:
+        return {}
+
+
+def key(item: int) -> bytes:
+    return item.to_bytes(8)
+
+
+def as_is(value: bytes) -> bytes:
+    return value
+
+
+async def nothing(item: int) -> bytes:
+    return b"worked"
+
+
+async def hundred_ms(item: int) -> bytes:
+    await asyncio.sleep(0.1)
+    return b"worked"
+
+
+async def feed(node: Callable[[int], object], items: int, callers: int) -> tuple[float, float]:
+    """CPU and wall seconds for `items` calls from `callers` tasks, one call after another each."""
+    numbers = iter(range(items))
+
+    async def caller() -> None:
+        for number in numbers:
+            await node(number)  # type: ignore[misc]
+
+    cpu, wall = time.process_time(), time.perf_counter()
+    async with asyncio.TaskGroup() as callers_of:
+        for _ in range(callers):
+            callers_of.create_task(caller())
+    return time.process_time() - cpu, time.perf_counter() - wall
+
+
+async def main() -> None:
+    items = 100_000
+    known, empty = (Memory(store, as_is, as_is) for store in (Known(), Empty()))
+    retry = Retry(transient=(OSError,))
+    for label, node in {
+        "cache hit": Node("hit", nothing, key=key, workers=64, memory=known),
+        "no work, no store": Node("bare", nothing, key=key, workers=64),
+        "no work, no store, deadline": Node("late", nothing, key=key, workers=64, deadline=60),
+        "no work, no store, retry": Node("retry", nothing, key=key, workers=64, retry=retry),
+        "no work, miss and append": Node("miss", nothing, key=key, workers=64, memory=empty),
+    }.items():
+        cpu, _ = await feed(node, items, callers=1000)
+        print(f"{label:30}{cpu / items * 1e6:6.1f} us of CPU a call")
+    busy = Node("busy", hundred_ms, key=key, workers=64, memory=empty, deadline=60, retry=retry)
+    cpu, wall = await feed(busy, 64 * 40, callers=256)
+    full = busy.counters.seconds / (wall * 64)
+    print(f"{'64 workers, 100 ms of work':30}{40 * 0.1 / wall:6.1%} of full use, busy {full:.1%}")
+
+
+if __name__ == "__main__":
+    asyncio.run(main())
