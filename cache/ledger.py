@@ -1,0 +1,222 @@
+"""What was worked out once: an append-only table of results by stage and key."""
+
+import time
+import zlib
+from collections.abc import AsyncIterator, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+import aiosqlite
+
+from cache.errors import CacheError, explained
+
+_VERSION = 1
+_SCHEMA = f"""
+BEGIN IMMEDIATE;
+CREATE TABLE IF NOT EXISTS rows (
+    id INTEGER PRIMARY KEY,
+    stage TEXT NOT NULL,
+    key BLOB NOT NULL,
+    time INTEGER NOT NULL,
+    checksum INTEGER NOT NULL,
+    value BLOB NOT NULL
+);
+CREATE INDEX IF NOT EXISTS rows_by_key ON rows (key, time);
+PRAGMA user_version = {_VERSION};
+COMMIT;
+"""
+_WAIT = 60.0  # seconds, for another process that writes
+_GROUP = 1000  # rows a statement
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One result. `time` is Unix time in nanoseconds."""
+
+    stage: str
+    key: bytes
+    value: bytes
+    time: int
+
+    @property
+    def checksum(self) -> int:
+        """CRC-32 of all of it."""
+        return _checksum(self.stage.encode(), self.key, self.value, self.time)
+
+
+@dataclass(frozen=True, slots=True)
+class StoredRow:
+    """A row as it was read back from the place `id`. Where its checksum does not hold it is not
+    `intact`, and only what is left of its stage and key is told."""
+
+    id: int
+    row: Row
+    intact: bool
+
+
+@dataclass(frozen=True, slots=True)
+class StageSize:
+    """What a stage holds: rows, and bytes of their values."""
+
+    rows: int
+    bytes: int
+
+
+def _checksum(stage: bytes, key: bytes, value: bytes, at: int) -> int:
+    return zlib.crc32(value, zlib.crc32(b"%d %s %s" % (at, stage, key)))
+
+
+def _holds(checksum: object, stage: bytes, key: bytes, value: bytes, at: int) -> bool:
+    try:
+        return checksum == _checksum(stage, key, value, at)
+    except TypeError:  # damage can change what type SQLite takes a field for
+        return False
+
+
+def _groups(items: Iterable[Any]) -> Iterator[list[Any]]:
+    iterator = iter(items)
+    while group := list(islice(iterator, _GROUP)):
+        yield group
+
+
+class Ledger:
+    """Rows in SQLite, appended and never changed; of rows with one stage and key the newest counts.
+
+    Several processes may use a ledger at once. Every method raises `CacheError` when the file
+    cannot be used. What was appended survives a killed process.
+    """
+
+    def __init__(self, path: Path, reader: aiosqlite.Connection, writer: aiosqlite.Connection):
+        self._path = path
+        # Two connections, so that look-ups go on while an append waits for another process.
+        self._reader = reader
+        self._writer = writer
+
+    @classmethod
+    async def open(cls, path: Path) -> "Ledger":
+        """Open the ledger at `path`, made if it is not there, and see that it can be written."""
+        with explained(path):
+            writer = await _connect(path)
+            try:
+                await _prepare(writer, path)
+                reader = await _connect(path)
+            except BaseException:
+                await writer.close()
+                raise
+        return cls(path, reader, writer)
+
+    async def close(self) -> None:
+        """Close the file. Appends that were awaited are in it."""
+        with explained(self._path):
+            await self._reader.close()
+            await self._writer.close()
+
+    async def get_many(self, stage: str, keys: Sequence[bytes]) -> dict[bytes, bytes]:
+        """The newest intact value of each of `keys` that has one."""
+        found: dict[bytes, bytes] = {}
+        for group in _groups(keys):
+            with explained(self._path):
+                rows = await self._reader.execute_fetchall(
+                    "SELECT key, time, checksum, value FROM rows WHERE stage = ?"
+                    f" AND key IN ({','.join('?' * len(group))}) ORDER BY key, time, id",
+                    (stage, *group),
+                )
+            found |= {  # the newest comes last and stays
+                key: value
+                for key, at, checksum, value in rows
+                if _holds(checksum, stage.encode(), key, value, at)
+            }
+        return found
+
+    async def append_many(self, stage: str, rows: Iterable[tuple[bytes, bytes]]) -> None:
+        """Append (key, value) pairs. When this returns they are kept."""
+        now = time.time_ns()
+        for group in _groups(rows):
+            new = [Row(stage, key, value, now) for key, value in group]
+            await self._insert("INSERT INTO rows (stage, key, time, checksum, value) VALUES ", new)
+
+    async def merge(self, rows: Iterable[Row]) -> int:
+        """Append those of `rows` that are not there yet, with their own times; return how many."""
+        added = 0
+        for group in _groups(rows):
+            added += await self._insert(
+                "WITH new (stage, key, time, checksum, value) AS (SELECT * FROM (VALUES ",
+                list(dict.fromkeys(group)),
+                ")) INSERT INTO rows (stage, key, time, checksum, value) SELECT * FROM new"
+                " WHERE NOT EXISTS (SELECT 1 FROM rows WHERE (key, time, stage, checksum, value)"
+                " = (new.key, new.time, new.stage, new.checksum, new.value))",
+            )
+        return added
+
+    async def _insert(self, before: str, rows: Sequence[Row], after: str = "") -> int:
+        # One statement is one transaction and one hop to the thread, and whoever awaits it may be
+        # cancelled without leaving either half done.
+        values = [(row.stage, row.key, row.time, row.checksum, row.value) for row in rows]
+        sql = before + ",".join(["(?,?,?,?,?)"] * len(rows)) + after
+        with explained(self._path):
+            async with self._writer.execute(
+                sql, [field for row in values for field in row]
+            ) as done:
+                return done.rowcount
+
+    async def pages(self) -> AsyncIterator[list[StoredRow]]:
+        """All rows in the order in which they were appended, a thousand at a time, damaged ones
+        as well."""
+        last = 0
+        while True:
+            with explained(self._path):
+                rows = await self._reader.execute_fetchall(
+                    "SELECT id, checksum, stage, key, value, time FROM rows WHERE id > ?"
+                    " ORDER BY id LIMIT ?",
+                    (last, _GROUP),
+                )
+            page = [_stored(*row) for row in rows]
+            if not page:
+                return
+            yield page
+            last = page[-1].id
+
+    async def faults(self) -> list[str]:
+        """What SQLite finds wrong with the file's structure."""
+        with explained(self._path):
+            rows = await self._reader.execute_fetchall("PRAGMA integrity_check")
+        return [str(fault) for (fault,) in rows if fault != "ok"]
+
+    async def sizes(self) -> dict[str, StageSize]:
+        """What each stage holds."""
+        with explained(self._path):
+            rows = await self._reader.execute_fetchall(
+                "SELECT stage, COUNT(*), SUM(LENGTH(value)) FROM rows GROUP BY stage ORDER BY stage"
+            )
+        return {
+            stage.decode(errors="replace"): StageSize(count, size) for stage, count, size in rows
+        }
+
+
+def _stored(id_: int, checksum: object, stage: Any, key: Any, value: Any, at: Any) -> StoredRow:
+    if not _holds(checksum, stage, key, value, at):
+        stage, key = (name if isinstance(name, bytes) else b"" for name in (stage, key))
+        return StoredRow(id_, Row(stage.decode(errors="replace"), key, b"", 0), False)
+    return StoredRow(id_, Row(stage.decode(), key, value, at), True)
+
+
+async def _connect(path: Path) -> aiosqlite.Connection:
+    connection = await aiosqlite.connect(path, timeout=_WAIT, isolation_level=None)
+    await connection.execute_fetchall("PRAGMA synchronous = NORMAL")  # in WAL, safe from all but power cuts
+    connection.text_factory = bytes  # a damaged name is no UTF-8
+    await connection.execute_fetchall("PRAGMA cache_size = -65536")  # KiB: the upper parts of a big index
+    return connection
+
+
+async def _prepare(writer: aiosqlite.Connection, path: Path) -> None:
+    ((version, tables),) = await writer.execute_fetchall(
+        "SELECT user_version, (SELECT COUNT(*) FROM sqlite_master) FROM pragma_user_version"
+    )
+    if version > _VERSION:
+        raise CacheError(f"{path}: was written by a newer version of this program; use that one")
+    if version == 0 and tables:
+        raise CacheError(f"{path}: belongs to another program; choose another cache folder")
+    await writer.execute_fetchall("PRAGMA journal_mode = WAL")
+    await writer.executescript(_SCHEMA)
