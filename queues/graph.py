@@ -12,7 +12,11 @@ class Graph:
     """The nodes of one grader. Leaving its `async with` block stops them: no task is left."""
 
     def __init__(self, nodes: Iterable[Node[Any, Any]]) -> None:
-        self.nodes = {node.name: node for node in nodes}
+        self.nodes: dict[str, Node[Any, Any]] = {}
+        for node in nodes:
+            if node.name in self.nodes:  # they would share their rows in the store
+                raise ValueError(f"two nodes are named {node.name!r}")
+            self.nodes[node.name] = node
 
     @property
     def counters(self) -> dict[str, Counters]:

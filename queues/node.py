@@ -251,6 +251,8 @@ class Node(Generic[In, Out]):
     async def _look_up(self, jobs: list[_Job[In, Out]]) -> None:
         assert self._memory
         jobs = [job for job in jobs if self._is_open(job)]
+        if not jobs:
+            return
         try:
             found = await self._memory.store.get_many(self.name, [job.key for job in jobs])
         except Exception as error:

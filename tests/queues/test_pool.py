@@ -128,7 +128,7 @@ async def test_a_crash_costs_only_its_own_call(pool: Pool) -> None:
 
 
 async def test_an_unpicklable_result_is_an_error_of_its_call_only(pool: Pool) -> None:
-    with pytest.raises(Exception, match="worker died|pickle"):
+    with pytest.raises(Exception, match=r"worker died|pickle"):
         await pool.run(return_unpicklable)
     assert await pool.run(double, 4) == 8
 

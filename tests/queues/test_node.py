@@ -1,0 +1,580 @@
+import asyncio
+import gc
+import math
+from collections.abc import AsyncIterator, Sequence
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from queues.node import GROUP, DeadlinePassed, Memory, Node, Retry, Stopped
+
+
+class Shelf:
+    """A store in memory that notes each call, and fails or waits when told to."""
+
+    def __init__(self) -> None:
+        self.rows: dict[bytes, bytes] = {}
+        self.asked: list[int] = []
+        self.appended: list[int] = []
+        self.error: Exception | None = None
+        self.open = asyncio.Event()
+        self.open.set()
+
+    async def get_many(self, stage: str, keys: Sequence[bytes]) -> dict[bytes, bytes]:
+        self.asked.append(len(keys))
+        await self.open.wait()
+        if self.error:
+            raise self.error
+        return {key: self.rows[key] for key in keys if key in self.rows}
+
+    async def append_many(self, stage: str, rows: Sequence[tuple[bytes, bytes]]) -> None:
+        self.appended.append(len(rows))
+        await self.open.wait()
+        if self.error:
+            raise self.error
+        self.rows.update(rows)
+
+
+class Gate:
+    """Work that ends when it is told to, and notes who started, ended or was cancelled."""
+
+    def __init__(self) -> None:
+        self.started: list[str] = []
+        self.cancelled: list[str] = []
+        self.at_once = self.most_at_once = 0
+        self.ends: dict[str, asyncio.Future[str]] = {}
+
+    async def __call__(self, item: str) -> str:
+        self.started.append(item)
+        self.at_once += 1
+        self.most_at_once = max(self.most_at_once, self.at_once)
+        self.ends[item] = asyncio.get_running_loop().create_future()
+        try:
+            return await self.ends[item]
+        except asyncio.CancelledError:
+            self.cancelled.append(item)
+            raise
+        finally:
+            self.at_once -= 1
+
+    async def end(self, *items: str) -> None:
+        for item in items:
+            self.ends[item].set_result(item.upper())
+        await idle()
+
+    async def fail(self, item: str, error: BaseException) -> None:
+        self.ends[item].set_exception(error)
+        await idle()
+
+
+class Flaky:
+    """Work that raises what it is given, in turn, then answers."""
+
+    def __init__(self, *errors: BaseException) -> None:
+        self.errors = list(errors)
+        self.calls = 0
+
+    async def __call__(self, item: str) -> str:
+        self.calls += 1
+        if self.errors:
+            raise self.errors.pop(0)
+        return item.upper()
+
+
+class Busy(Exception):
+    def __init__(self, retry_after: float | None = None) -> None:
+        super().__init__("busy")
+        self.retry_after = retry_after
+
+
+class Naps:
+    """Stands in for sleep: notes how long, and returns when woken (at once unless held)."""
+
+    def __init__(self, held: bool = False) -> None:
+        self.seconds: list[float] = []
+        self.wake = asyncio.Event()
+        if not held:
+            self.wake.set()
+
+    async def __call__(self, seconds: float) -> None:
+        self.seconds.append(seconds)
+        await self.wake.wait()
+
+
+async def idle() -> None:
+    """Let everything happen that can happen now."""
+    for _ in range(20):
+        await asyncio.sleep(0)
+
+
+def call(node: Node[str, str], *items: str) -> list[asyncio.Task[str]]:
+    return [asyncio.create_task(node(item)) for item in items]
+
+
+def make(work: Any, workers: int = 2, **options: Any) -> Node[str, str]:
+    return Node("stage", work, key=str.encode, workers=workers, **options)
+
+
+def memory(shelf: Shelf, **options: Any) -> Memory[str]:
+    return Memory(shelf, str.encode, bytes.decode, **options)
+
+
+@pytest.fixture(autouse=True)
+async def no_task_is_left() -> AsyncIterator[None]:
+    before = asyncio.all_tasks()
+    yield
+    left = asyncio.all_tasks() - before
+    assert {task for task in left if task is not asyncio.current_task()} == set()
+
+
+# Workers
+
+
+async def test_work_starts_first_come_first_served_and_never_more_than_the_workers() -> None:
+    gate = Gate()
+    node = make(gate, workers=2)
+    calls = call(node, *"abcde")
+    await idle()
+    assert (gate.started, node.running, node.queued) == ([*"ab"], 2, 3)
+    await gate.end("b")
+    assert gate.started == [*"abc"]
+    await gate.end("a", "c")
+    await gate.end("d", "e")
+    assert await asyncio.gather(*calls) == [*"ABCDE"]
+    assert (gate.started, gate.most_at_once) == ([*"abcde"], 2)
+    assert (node.running, node.queued, node.counters.done) == (0, 0, 5)
+
+
+async def test_workers_may_be_changed_while_work_is_under_way() -> None:
+    gate = Gate()
+    node = make(gate, workers=3)
+    calls = call(node, *"abcdefg")
+    await idle()
+    node.workers = 1
+    await gate.end("a", "b")
+    assert gate.started == [*"abc"]
+    await gate.end("c")
+    assert (gate.started, node.running) == ([*"abcd"], 1)
+    node.workers = 3
+    await idle()
+    assert gate.started == [*"abcdef"]
+    await gate.end(*"def")
+    await gate.end("g")
+    assert await asyncio.gather(*calls) == [*"ABCDEFG"]
+    with pytest.raises(ValueError, match="at least one worker"):
+        node.workers = 0
+
+
+@given(order=st.permutations(range(12)), workers=st.integers(1, 5))
+def test_results_do_not_depend_on_the_order_of_arrival(order: list[int], workers: int) -> None:
+    async def run() -> dict[int, str]:
+        async def work(item: int) -> str:
+            for _ in range(item % 4):
+                await asyncio.sleep(0)
+            if item % 5 == 4:
+                raise ValueError(item)
+            return f"<{item // 2}>"
+
+        shelf = Shelf()
+        node: Node[int, str] = Node(
+            "stage", work, key=lambda n: b"%d" % (n // 2), workers=workers, memory=memory(shelf)
+        )
+        await asyncio.gather(*(node(item) for item in (6, 7)))
+        results = await asyncio.gather(*(node(item) for item in order if item % 5 != 4))
+        await node.stop()
+        return dict(zip((item for item in order if item % 5 != 4), results, strict=True))
+
+    assert asyncio.run(run()) == {n: f"<{n // 2}>" for n in range(12) if n % 5 != 4}
+
+
+# Callers who share work
+
+
+async def test_callers_of_one_key_share_one_run() -> None:
+    gate = Gate()
+    node = make(gate)
+    calls = call(node, "a", "a", "b", "a")
+    await idle()
+    await gate.end("a", "b")
+    assert await asyncio.gather(*calls) == ["A", "A", "B", "A"]
+    assert (gate.started, node.counters.coalesced, node.counters.done) == (["a", "b"], 2, 2)
+
+
+async def test_cancelling_the_first_caller_leaves_the_others_served() -> None:
+    gate = Gate()
+    node = make(gate)
+    first, second = call(node, "a", "a")
+    await idle()
+    first.cancel()
+    await idle()
+    assert first.cancelled()
+    await gate.end("a")
+    assert await second == "A"
+    assert gate.cancelled == []
+
+
+async def test_the_last_caller_to_be_cancelled_takes_the_running_work_with_it() -> None:
+    gate = Gate()
+    node = make(gate, workers=1)
+    callers = call(node, "a", "a", "b")
+    await idle()
+    for caller in callers[:2]:
+        caller.cancel()
+    await idle()
+    assert (gate.cancelled, gate.started) == (["a"], ["a", "b"])
+    again = call(node, "a")
+    await gate.end("b")
+    await gate.end("a")
+    assert await asyncio.gather(*callers[2:], *again) == ["B", "A"]
+    assert node.counters.failed == 0
+
+
+async def test_work_that_was_cancelled_before_it_started_gives_its_worker_back() -> None:
+    gate = Gate()
+    node = make(gate, workers=1)
+    _, next_one, other = call(node, *"abc")
+    await idle()
+    gate.ends["a"].set_result("A")  # frees the worker for b, in the same turn of the loop
+    next_one.cancel()  # that cancels b, before its task has had its first step
+    await idle()
+    assert (gate.started, node.running, node.queued) == (["a", "c"], 1, 0)
+    await gate.end("c")
+    assert await other == "C"
+
+
+async def test_cancelled_while_looked_up_is_never_worked() -> None:
+    shelf, gate = Shelf(), Gate()
+    node = make(gate, memory=memory(shelf))
+    shelf.open.clear()
+    (caller,) = call(node, "a")
+    await idle()
+    caller.cancel()
+    await idle()
+    shelf.open.set()
+    await idle()
+    assert gate.started == []
+
+
+async def test_a_result_that_was_paid_for_is_kept_though_its_caller_has_gone() -> None:
+    shelf, gate = Shelf(), Gate()
+    node = make(gate, memory=memory(shelf))
+    (caller,) = call(node, "a")
+    await idle()
+    shelf.open.clear()
+    await gate.end("a")
+    caller.cancel()
+    await idle()
+    (late,) = call(node, "a")
+    await idle()
+    shelf.open.set()
+    assert await late == "A"
+    assert (shelf.rows, gate.started) == ({b"a": b"A"}, ["a"])
+
+
+async def test_an_exception_reaches_every_caller_and_the_next_call_works_again(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    gate, shelf = Gate(), Shelf()
+    node = make(gate, memory=memory(shelf))
+    callers = call(node, "a", "a", "a")
+    await idle()
+    callers[0].cancel()
+    error = ValueError("no")
+    await gate.fail("a", error)
+    results = await asyncio.gather(*callers[1:], return_exceptions=True)
+    assert results == [error, error]
+    assert (shelf.rows, node.counters.failed) == ({}, 1)
+    (again,) = call(node, "a")
+    await idle()
+    await gate.end("a")
+    assert await again == "A"
+    del callers, results
+    gc.collect()
+    assert caplog.messages == []
+
+
+async def test_work_that_cancels_itself_fails_and_does_not_cancel_its_callers() -> None:
+    gate = Gate()
+    (caller,) = call(make(gate), "a")
+    await idle()
+    await gate.fail("a", asyncio.CancelledError())
+    with pytest.raises(RuntimeError, match="cancelled from within"):
+        await caller
+
+
+async def test_any_kind_of_exception_is_delivered() -> None:
+    def work(item: str) -> Any:
+        return next(iter([]))  # StopIteration, which no future can hold
+
+    with pytest.raises(RuntimeError):
+        await make(work)("a")
+
+
+# The store
+
+
+async def test_a_result_is_kept_and_used_again() -> None:
+    shelf, work = Shelf(), Flaky()
+    assert await make(work, memory=memory(shelf))("a") == "A"
+    node = make(work, memory=memory(shelf))
+    assert await asyncio.gather(*call(node, "a", "a")) == ["A", "A"]
+    assert (work.calls, node.counters.cache_hits, node.counters.coalesced) == (1, 1, 1)
+
+
+async def test_a_caller_waits_for_the_commit_but_the_worker_does_not() -> None:
+    shelf, gate = Shelf(), Gate()
+    node = make(gate, workers=1, memory=memory(shelf))
+    calls = call(node, "a", "b")
+    await idle()
+    shelf.open.clear()
+    await gate.end("a")
+    assert gate.started == ["a", "b"]
+    assert not calls[0].done()
+    shelf.open.set()
+    await idle()
+    assert calls[0].result() == "A"
+    await gate.end("b")
+
+
+async def test_what_need_not_be_kept_is_not() -> None:
+    shelf = Shelf()
+    node = make(Flaky(), memory=memory(shelf, keep=lambda out: out != "A"))
+    assert await asyncio.gather(*call(node, "a", "b")) == ["A", "B"]
+    assert shelf.rows == {b"b": b"B"}
+
+
+async def test_a_stored_result_that_is_not_fresh_is_worked_again_and_replaced() -> None:
+    shelf = Shelf()
+    shelf.rows = {b"a": b"old", b"b": b"good"}
+    node = make(Flaky(), memory=memory(shelf, fresh=lambda out: out != "old"))
+    assert await asyncio.gather(*call(node, "a", "b")) == ["A", "good"]
+    assert shelf.rows == {b"a": b"A", b"b": b"good"}
+    assert (node.counters.done, node.counters.cache_hits) == (1, 1)
+
+
+async def test_an_unreadable_value_is_a_miss_and_is_told(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    shelf = Shelf()
+    shelf.rows = {b"a": b"\xff"}
+    node = make(Flaky(), memory=memory(shelf))
+    assert await node("a") == "A"
+    assert (node.counters.damaged, node.counters.cache_hits, shelf.rows) == (1, 0, {b"a": b"A"})
+    assert "stored value of 61 is unreadable" in caplog.text
+
+
+async def test_lookups_and_appends_are_grouped() -> None:
+    shelf, gate = Shelf(), Gate()
+    node = make(gate, workers=2000, memory=memory(shelf))
+    shelf.open.clear()
+    items = [f"{n:04}" for n in range(GROUP * 2 + 7)]
+    calls = call(node, "first")
+    await idle()
+    calls += call(node, *items)
+    await idle()
+    assert shelf.asked == [1]
+    shelf.open.set()
+    await idle()
+    assert shelf.asked == [1, GROUP, GROUP, 7]
+    await gate.end("first", *items)
+    await asyncio.gather(*calls)
+    assert sum(shelf.appended) == len(items) + 1
+    assert len(shelf.appended) == 3
+
+
+async def test_a_store_that_cannot_be_read_fails_the_calls_and_recovers() -> None:
+    shelf, work = Shelf(), Flaky()
+    node = make(work, memory=memory(shelf))
+    shelf.error = OSError("disk gone")
+    results = await asyncio.gather(*call(node, "a", "a", "b"), return_exceptions=True)
+    assert results == [shelf.error] * 3
+    assert work.calls == 0
+    shelf.error = None
+    assert await node("a") == "A"
+
+
+async def test_a_store_that_cannot_be_written_fails_the_calls() -> None:
+    shelf, gate = Shelf(), Gate()
+    node = make(gate, memory=memory(shelf))
+    calls = call(node, "a", "a")
+    await idle()
+    shelf.error = OSError("disk full")
+    await gate.end("a")
+    assert await asyncio.gather(*calls, return_exceptions=True) == [shelf.error] * 2
+    assert (node.counters.failed, node.counters.done, node.running) == (1, 0, 0)
+
+
+async def test_a_value_that_cannot_be_encoded_fails_its_own_call_only() -> None:
+    shelf = Shelf()
+    strict = make(Flaky(), memory=Memory(shelf, lambda out: out.encode("ascii"), bytes.decode))
+    odd, even = await asyncio.gather(strict("\xf6"), strict("c"), return_exceptions=True)
+    assert isinstance(odd, UnicodeEncodeError)
+    assert even == "C"
+
+
+# Tries and deadlines
+
+
+async def test_what_is_transient_is_tried_again_with_growing_waits() -> None:
+    naps, work = Naps(), Flaky(*[Busy()] * 5)
+    node = make(work, retry=Retry((Busy,), attempts=6, first=1, longest=6, sleep=naps))
+    assert await node("a") == "A"
+    for seconds, least in zip(naps.seconds, (1, 2, 4, 6, 6), strict=True):
+        assert least <= seconds <= min(least + 1, 6)
+    assert (node.counters.retries, node.counters.failed, node.counters.done) == (5, 0, 1)
+
+
+async def test_after_the_last_attempt_every_caller_gets_the_original_exception() -> None:
+    errors = [Busy(), Busy(), Busy()]
+    work = Flaky(*errors)
+    node = make(work, retry=Retry((Busy,), attempts=3, sleep=Naps()))
+    results = await asyncio.gather(*call(node, "a", "a"), return_exceptions=True)
+    assert results == [errors[2], errors[2]]
+    assert (work.calls, node.counters.retries, node.counters.failed) == (3, 2, 1)
+
+
+async def test_what_is_final_is_not_tried_again() -> None:
+    work = Flaky(ValueError("no"))
+    with pytest.raises(ValueError, match="no"):
+        await make(work, retry=Retry((Busy,), sleep=Naps()))("a")
+    assert work.calls == 1
+
+
+@pytest.mark.parametrize(
+    ("asked", "least"), [(7, 7), (3600, 60), (math.inf, 60), (0, 1), (-5, 1), (math.nan, 1)]
+)
+async def test_retry_after_is_obeyed_within_reason(asked: float, least: float) -> None:
+    naps = Naps()
+    assert await make(Flaky(Busy(asked)), retry=Retry((Busy,), sleep=naps))("a") == "A"
+    assert least <= naps.seconds[0] <= least + 1
+
+
+async def test_who_waits_between_tries_lends_out_the_worker_and_goes_before_later_ones() -> None:
+    naps, gate = Naps(held=True), Gate()
+    node = make(gate, workers=1, retry=Retry((Busy,), sleep=naps))
+    calls = call(node, *"abc")
+    await idle()
+    await gate.fail("a", Busy())
+    assert (gate.started, node.running, node.queued) == (["a", "b"], 1, 1)
+    naps.wake.set()
+    await idle()
+    assert (gate.started, node.queued) == (["a", "b"], 2)
+    await gate.end("b")
+    assert gate.started == ["a", "b", "a"]
+    await gate.end("a")
+    await gate.end("c")
+    assert await asyncio.gather(*calls) == ["A", "B", "C"]
+    assert gate.most_at_once == 1
+
+
+@pytest.mark.parametrize("awake", [False, True])
+async def test_a_job_may_be_cancelled_between_its_tries(awake: bool) -> None:
+    naps, gate = Naps(held=True), Gate()
+    node = make(gate, workers=1, retry=Retry((Busy,), sleep=naps))
+    retried, other = call(node, "a", "b")
+    await idle()
+    await gate.fail("a", Busy())
+    if awake:
+        naps.wake.set()
+        await idle()
+        assert node.queued == 1
+    retried.cancel()
+    await idle()
+    assert node.queued == 0
+    await gate.end("b")
+    assert await other == "B"
+    assert (gate.started, node.running) == (["a", "b"], 0)
+
+
+async def test_an_attempt_past_its_deadline_is_cancelled_and_is_transient() -> None:
+    gate = Gate()
+    with pytest.raises(DeadlinePassed, match="stage: no result in 0 s"):
+        await make(gate, deadline=0)("a")
+    naps = Naps()
+    node = make(gate, deadline=0, retry=Retry((), attempts=2, sleep=naps))
+    with pytest.raises(DeadlinePassed):
+        await node("b")
+    assert gate.cancelled == ["a", "b", "b"]
+    assert (node.counters.retries, node.running) == (1, 0)
+
+
+async def test_a_time_out_of_the_work_itself_is_its_own_affair() -> None:
+    error = TimeoutError("mine")
+    with pytest.raises(TimeoutError) as raised:
+        await make(Flaky(error), deadline=60, retry=Retry((), sleep=Naps()))("a")
+    assert raised.value is error
+
+
+# Stopping
+
+
+async def test_stopping_refuses_the_new_and_the_queued_and_keeps_what_ends_in_time() -> None:
+    shelf, gate = Shelf(), Gate()
+    node = make(gate, workers=2, memory=memory(shelf))
+    calls = call(node, *"abc")
+    await idle()
+    stop = asyncio.create_task(node.stop(grace_seconds=1000))
+    await idle()
+    assert isinstance(calls[2].exception(), Stopped)
+    with pytest.raises(Stopped, match="stage"):
+        await node("d")
+    await gate.end("a")
+    assert (await calls[0], shelf.rows) == ("A", {b"a": b"A"})
+    assert not stop.done()
+    await node.stop()  # cuts the grace short
+    await stop
+    assert isinstance(calls[1].exception(), Stopped)
+    assert (gate.cancelled, gate.started) == (["b"], ["a", "b"])
+    assert node.counters.failed == 0
+    await node.stop()
+
+
+async def test_stopping_flushes_what_was_done() -> None:
+    shelf, gate = Shelf(), Gate()
+    node = make(gate, memory=memory(shelf))
+    (caller,) = call(node, "a")
+    await idle()
+    shelf.open.clear()
+    await gate.end("a")
+    stop = asyncio.create_task(node.stop())
+    await idle()
+    assert not stop.done()
+    shelf.open.set()
+    await stop
+    assert (await caller, shelf.rows) == ("A", {b"a": b"A"})
+
+
+@pytest.mark.parametrize("awake", [False, True])
+async def test_stopping_does_not_wait_for_tries_to_come(awake: bool) -> None:
+    naps, gate = Naps(held=True), Gate()
+    node = make(gate, workers=1, retry=Retry((Busy,), sleep=naps))
+    retried, running = call(node, "a", "b")
+    await idle()
+    await gate.fail("a", Busy())
+    if awake:
+        naps.wake.set()
+        await idle()
+    stop = asyncio.create_task(node.stop(grace_seconds=1000))
+    await idle()
+    assert isinstance(retried.exception(), Stopped)
+    await gate.fail("b", Busy())
+    assert isinstance(running.exception(), Stopped)
+    await stop
+    assert gate.started == ["a", "b"]
+
+
+async def test_stopping_while_looking_up() -> None:
+    shelf, gate = Shelf(), Gate()
+    node = make(gate, memory=memory(shelf))
+    shelf.open.clear()
+    calls = call(node, "a", "b")
+    await idle()
+    stop = asyncio.create_task(node.stop(grace_seconds=1000))
+    await idle()
+    shelf.open.set()
+    await stop
+    results = await asyncio.gather(*calls, return_exceptions=True)
+    assert [type(result) for result in results] == [Stopped, Stopped]
+    assert gate.started == []
