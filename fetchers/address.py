@@ -3,6 +3,7 @@
 import asyncio
 import re
 import socket
+import time
 from collections.abc import Awaitable, Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
@@ -173,7 +174,7 @@ class Guard:
             for address in found:
                 if why := closed(ip_address(address)):
                     raise Refused(f"{host} leads to {address}, which is {why}")
-            self._answered = asyncio.get_running_loop().time()
+            self._answered = time.monotonic()
         return found
 
     def _allows(self, host: str, port: int) -> bool:
@@ -196,7 +197,7 @@ class Guard:
 
     async def _resolver_works(self) -> bool:
         """Whether it has answered for a public name of late, or does so now."""
-        now = asyncio.get_running_loop().time()
+        now = time.monotonic()
         if now - self._answered < _TRUST:
             return True
         for name in _WELL_KNOWN:

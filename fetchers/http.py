@@ -1,7 +1,9 @@
 """Visits over http: a URL to a response, bounded in everything that the other side decides."""
 
 import asyncio
+import errno
 import logging
+import os
 import socket
 import ssl as tls
 import sys
@@ -18,7 +20,7 @@ from urllib.parse import quote
 from weakref import WeakValueDictionary
 
 import aiohttp
-import brotli
+import brotli  # type: ignore[import-untyped]
 from ada_url import join_url
 from aiohttp.abc import AbstractResolver, ResolveResult
 from yarl import URL
@@ -92,8 +94,8 @@ class Http:
                 total=None, sock_connect=limits.connect, sock_read=limits.idle
             ),
             auto_decompress=False,
-            max_line_size=32_768,
-            max_field_size=32_768,
+            max_line_size=16_384,
+            max_field_size=16_384,
         )
         return self
 
@@ -141,19 +143,11 @@ class Http:
                 return await self._hop(target, cookies)
         except Unvisitable:
             raise
-        except TimeoutError:
-            raise Unreachable("timed out") from None
-        except aiohttp.ClientConnectorCertificateError as error:
-            raise Unreachable(f"certificate: {error.certificate_error}") from None
-        except aiohttp.ClientConnectorError as error:
-            raise Unreachable(f"no connection: {error.strerror}") from None
-        except aiohttp.ServerDisconnectedError:
-            raise Unreachable("connection dropped") from None
-        except (aiohttp.ClientError, OSError) as error:
-            raise Unreachable(f"broken response: {type(error).__name__}") from None
-        except Exception as error:  # a library at its wits' end over what the other side sent
-            _log.warning("visit of %s failed", target.host, exc_info=True)
-            raise Unreachable(f"broken response: {type(error).__name__}") from error
+        except Exception as error:
+            if not isinstance(error, (aiohttp.ClientError, OSError)):
+                # The client at its wits' end over what came: an outcome still, and worth a look.
+                _log.warning("visit of %s failed", target.host, exc_info=True)
+            raise Unreachable(_reason(error)) from error
 
     async def _hop(self, target: Target, cookies: aiohttp.CookieJar) -> Response | str:
         """One request: its response, or the URL to go on with."""
@@ -166,22 +160,15 @@ class Http:
             if answer.status in _REDIRECTS and "Location" in answer.headers:
                 answer.close()  # its body may be endless
                 return _join(target.url, answer.headers["Location"])
-            body, fault = await self._body(answer)
-        size = self._limits.size
-        truncated = bool(fault) or len(body) > size
-        if codings := _codings(answer.headers.getall("Content-Encoding", ())):
-            try:
-                body = await asyncio.to_thread(_decoded, body[:size], codings, size)
-            except (ValueError, zlib.error, brotli.error, zstd.ZstdError):
-                body, fault = b"", "unreadable content encoding"
+            body, truncated, fault = await self._body(answer)
         response = Response(
             status=answer.status,
             final_url=target.url,
             headers=_headers(answer.headers),
-            body=body[:size],
+            body=body,
             via="http",
             fetched_at=datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ"),
-            truncated=truncated or bool(fault) or len(body) > size,
+            truncated=truncated,
         )
         if answer.status == 429 or answer.status >= 500:
             wish = _retry_after(response.headers.get("retry-after", ""))
@@ -190,21 +177,26 @@ class Http:
             raise Unreachable(fault, response=response)
         return response
 
-    async def _body(self, answer: aiohttp.ClientResponse) -> tuple[bytes, str]:
-        """The body as it travels, a little over the limit at most, and why it ended too early, if
-        it did."""
-        body = bytearray()
+    async def _body(self, answer: aiohttp.ClientResponse) -> tuple[bytes, bool, str]:
+        """The decoded body, whether there is more of it, and what went wrong, if anything did."""
+        size, raw, fault = self._limits.size, bytearray(), ""
         try:
             async for chunk in answer.content.iter_any():
-                body += chunk
-                if len(body) > self._limits.size:
+                raw += chunk
+                if len(raw) > size:
                     answer.close()
                     break
         except aiohttp.ClientPayloadError:
-            return bytes(body), "body cut short"
+            fault = "body cut short"
         except TimeoutError:
-            return bytes(body), "timed out"
-        return bytes(body), ""
+            fault = "timed out"
+        body = bytes(raw)
+        if codings := _codings(answer.headers.getall("Content-Encoding", ())):
+            try:
+                body = await asyncio.to_thread(_decoded, body, codings, size + 1)
+            except (ValueError, zlib.error, brotli.error, zstd.ZstdError):
+                body, fault = b"", "unreadable content encoding"
+        return body[:size], bool(fault) or max(len(raw), len(body)) > size, fault
 
 
 _DECODERS: dict[str, Callable[[bytes, int], bytes]] = {
@@ -227,11 +219,11 @@ def _codings(values: Iterable[str]) -> list[str]:
 
 
 def _decoded(body: bytes, codings: Sequence[str], size: int) -> bytes:
-    """The body without its codings, one byte over `size` at most; no step makes more of it."""
+    """The body without its codings, cut to `size` bytes at every step."""
     if len(codings) > MAX_CODINGS:
         raise ValueError("coded too often")
     for coding in codings:
-        body = body and _DECODERS[coding](body, size + 1)[: size + 1]
+        body = body and _DECODERS[coding](body, size)[:size]
     return body
 
 
@@ -258,6 +250,22 @@ class _Checked(AbstractResolver):
 
     async def close(self) -> None:
         pass
+
+
+def _reason(error: Exception) -> str:
+    match error:
+        case TimeoutError():
+            return "timed out"
+        case aiohttp.ClientConnectorCertificateError():
+            return f"certificate: {error.certificate_error}"
+        case aiohttp.ClientConnectorSSLError():
+            return "no secure connection"
+        case aiohttp.ClientConnectorError():
+            return f"no connection: {os.strerror(error.errno or errno.EIO)}"
+        case aiohttp.ServerDisconnectedError() | aiohttp.ClientOSError():
+            return "connection dropped"
+        case _:
+            return f"broken response: {type(error).__name__}"
 
 
 def _join(base: str, location: str) -> str:

@@ -30,24 +30,25 @@ def canonical(url: str) -> str:
     text = url.strip()
     try:
         href = normalize_url(text)
-    except UnicodeEncodeError:  # lone surrogates, which a browser reads as U+FFFD
-        return canonical(text.encode("utf-16", "surrogatepass").decode("utf-16", "replace"))
     except ValueError:
-        return text
+        # Lone surrogates are read as U+FFFD, as a browser does; else it is no URL.
+        scalars = text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+        return text if scalars == text else canonical(scalars)
     if not href.startswith(("http://", "https://")):
         return text
     if "%" in href:
-        href = _ESCAPE.sub(_unescape, href)
+        href = _ESCAPE.sub(lambda escape: _unescape(escape[0]), href)
     rest, _, fragment = href.partition("#")
     if "?" in rest:
         rest = _without_tracking(rest)
     return f"{rest}#{fragment}" if fragment.startswith(("!", "/")) else rest
 
 
-def _unescape(escape: re.Match[str]) -> str:
+@cache
+def _unescape(escape: str) -> str:
     """The character where it is an unreserved one, else the escape in upper case (RFC 3986)."""
-    character = chr(int(escape[0][1:], 16))
-    return character if _UNRESERVED.match(character) else escape[0].upper()
+    character = chr(int(escape[1:], 16))
+    return character if _UNRESERVED.match(character) else escape.upper()
 
 
 def _without_tracking(url: str) -> str:
