@@ -6,13 +6,13 @@ for the sort of a node's children where there are more of them than its volume.
 """
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass
 from itertools import chain
 from math import fsum
-from types import NoneType
 from typing import Any, NamedTuple, Self
 
+from grader.leaves import ROOT, TRUSTED, Leaf, Step, Value
 from grader.stages import (
     NO_MEMBERS,
     Child,
@@ -23,39 +23,7 @@ from grader.stages import (
     retained,
     stages,
 )
-from grader.tasks import URL_KEY, CollectionTask, Key, Subtask
-
-Value = str | tuple[str, ...]
-Step = tuple[Value | int | None, Value | None]
-"""A child as its siblings tell it apart: its value after canonicalisation, and its identity. No
-identity: outside a closed roster. No value either: a field of the key is missing."""
-
-ROOT: Value = ()
-"""The one top of a main hierarchy; the tops of a subtask are its parent key's identities."""
-
-TRUSTED = 2
-"""A verdict of less confidence is treated as missing (WANDR, section 5)."""
-
-JUDGED = ("verdict_full", "verdict_retrieval", "confidence")
-"""The fields that make a record graded."""
-
-
-class Leaf(NamedTuple):
-    """One graded record as the rollup sees it.
-
-    `top` is the node under which it stands: ROOT, or in a subtask the identity of the parent
-    key's value (None: outside or missing). `path` leads from there to the url, or ends in the
-    first step without an identity. Verdicts and confidence (False and 0 where there are none)
-    count for a graded record alone.
-    """
-
-    subtask: str | None
-    top: Value | None
-    path: tuple[Step, ...]
-    state: str
-    full: bool
-    retrieval: bool
-    confidence: int
+from grader.tasks import CollectionTask, Key, Subtask
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,32 +85,10 @@ class Scorer:
     """Scores the submissions of one task."""
 
     def __init__(self, task: CollectionTask) -> None:
-        self._levels = {name: found.levels for name, found in task.hierarchies.items()}
         member = [key.name for key in task.keys].index(task.member)
         self._main = _shape(None, "", task.keys, task.subtasks, member)
         self._required_records = required_records(task)
         self._required_members = required_members(task)
-
-    def leaf(self, row: Mapping[str, Any]) -> Leaf:
-        """Read a row of records.jsonl.
-
-        Raises ValueError, saying what is wrong, where the row is none of this task's.
-        """
-        subtask, state = row.get("subtask"), row.get("state")
-        if not isinstance(subtask, str | None) or subtask not in self._levels:
-            raise ValueError(f"subtask: {subtask!r} is none of the task's")
-        full: Any = False
-        retrieval: Any = False
-        confidence: Any = 0
-        if state == "graded":
-            full, retrieval, confidence = map(row.get, JUDGED)
-            if not (type(full) is type(retrieval) is bool and type(confidence) is int):
-                raise ValueError(f"{', '.join(JUDGED)}: not those of a graded record")
-        elif state not in ("invalid", "ungraded"):
-            raise ValueError(f"state: {state!r} is unknown")
-        path = _path(self._levels[subtask], row)
-        top = ROOT if subtask is None else path.pop(0)[1]
-        return Leaf(subtask, top, tuple(path), state, full, retrieval, confidence)
 
     def rollup(self, leaves: Iterable[Leaf]) -> Rollup:
         """The scores of a submission, from the leaves of all of its records."""
@@ -161,44 +107,6 @@ class Scorer:
         )
         lost = stages(self._required_members, members, unmerged[0], recall[0])
         return Rollup(full, retrieval, lost, Counts(required=self._required_records, **counts))
-
-
-def _path(levels: Sequence[Key], row: Mapping[str, Any]) -> list[Step]:
-    """The steps of a record through its hierarchy, up to the first without an identity."""
-    item, forms, identities = (row.get(name) or {} for name in ("item", "canonical", "identity"))
-    if not type(item) is type(forms) is type(identities) is dict:
-        raise ValueError("item, canonical, identity: not all are objects")
-    if not {str, NoneType}.issuperset(map(type, identities.values())):
-        raise ValueError("identity: neither text nor null")
-    path = []
-    for key in levels:
-        step = _step(key, row if key.name == URL_KEY else item, forms, identities)
-        path.append(step)
-        if step[1] is None:
-            break
-    return path
-
-
-def _step(
-    key: Key, given: Mapping[str, Any], forms: Mapping[str, Any], identities: Mapping[str, Any]
-) -> Step:
-    """A record's step at a key, from its submitted values, their standard forms and identities.
-
-    Where a composite key has no form or identity of its own, its fields' count.
-    """
-    form = forms.get(key.name)
-    parts: list[Any] = [form]
-    if form is None:
-        parts = [forms.get(field) or given.get(field) for field in key.fields]
-    if not all(parts) or not {str}.issuperset(map(type, parts)):
-        return None, None
-    value = parts[0] if len(parts) == 1 else tuple(parts)
-    if key.name in identities:
-        return value, identities[key.name]
-    if len(parts) == 1:
-        return value, value
-    resolved = tuple(map(identities.get, key.fields, parts))
-    return value, None if None in resolved else resolved
 
 
 Quad = tuple[float, float, float, float]
