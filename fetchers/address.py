@@ -1,6 +1,7 @@
 """The guard: which addresses an untrusted model may send the grader to."""
 
 import asyncio
+import math
 import re
 import socket
 import time
@@ -125,7 +126,7 @@ class Guard:
         self._allowed = frozenset(map(_host_and_port, allow))
         self._lookup = lookup
         self._timeout = timeout
-        self._answered = -_TRUST  # when the resolver last answered for a public name
+        self._answered = -math.inf  # when the resolver last answered for a public name
 
     def target(self, url: str) -> Target:
         """Reads `url` and checks all that can be checked before resolving."""

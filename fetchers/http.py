@@ -170,7 +170,7 @@ class Http:
             fetched_at=datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ"),
             truncated=truncated,
         )
-        if answer.status == 429 or answer.status >= 500:
+        if answer.status == 429 or 500 <= answer.status <= 599:  # 999 is a bot wall
             wish = _retry_after(response.headers.get("retry-after", ""))
             raise Unreachable(f"status {answer.status}", wish, response)
         if fault:

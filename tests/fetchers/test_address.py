@@ -119,7 +119,8 @@ def _spellings(address: IPv4Address) -> st.SearchStrategy[str]:
         text = draw(number).format((numbers := draw(counts))[0])
         for value in numbers[1:]:
             text += draw(dot) + draw(number).format(value)
-        text = draw(st.sampled_from([str, wide]))(text) if "%" not in text else text
+        if "%" not in text and draw(st.booleans()):
+            text = wide(text)
         before = draw(st.sampled_from(["", "user@", "user:pw@", "example.com@", "a%40b:@"]))
         return before + text + draw(st.sampled_from(["", "."])) + draw(st.sampled_from(["", ":80"]))
 

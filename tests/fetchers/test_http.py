@@ -7,14 +7,15 @@ from contextlib import suppress
 from datetime import UTC, datetime, timedelta
 from email.utils import format_datetime
 
-import brotli
+import aiohappyeyeballs
+import brotli  # type: ignore[import-untyped]
 import pytest
-from aiohttp import connector
+from aiohappyeyeballs import AddrInfoType
 from servers import Authority, Handler, Request, Server, answer, serving
 from test_address import NO_SUCH_NAME, PUBLIC, Names
 
 from fetchers.address import Guard
-from fetchers.http import Http, Limits, zstd
+from fetchers.http import Http, Limits, zstd  # type: ignore[attr-defined]
 from fetchers.page import Dead, Refused, Response, Unreachable
 
 QUICK = Limits(total=0.3, connect=0.3, idle=0.3, size=100_000)
@@ -66,7 +67,7 @@ async def test_a_response_is_given_whole() -> None:
     assert {"cookie", "authorization", "referer"}.isdisjoint(server.requests[0].headers)
 
 
-@pytest.mark.parametrize("status", [204, 304, 400, 401, 403, 404, 410, 451])
+@pytest.mark.parametrize("status", [204, 304, 400, 401, 403, 404, 410, 451, 999])
 async def test_a_status_is_a_response(status: int) -> None:
     assert (await visit(saying(answer(b"", status)))).status == status
 
@@ -191,11 +192,11 @@ async def test_a_certificate_that_nobody_trusts() -> None:
 async def test_the_address_checked_is_the_one_connected_to(monkeypatch: pytest.MonkeyPatch) -> None:
     tried: list[str] = []
 
-    async def start_connection(addr_infos, **_):
+    async def start_connection(addr_infos: list[AddrInfoType], **_: object) -> None:
         tried.extend(info[4][0] for info in addr_infos)
         raise ConnectionRefusedError(111, "refused")
 
-    monkeypatch.setattr(connector.aiohappyeyeballs, "start_connection", start_connection)
+    monkeypatch.setattr(aiohappyeyeballs, "start_connection", start_connection)
     names = Names(rebind_example_org=[PUBLIC])
     names.answers["rebind.example.org"].append(["127.0.0.1"])
     async with Http(Guard(lookup=names), QUICK) as http:
