@@ -1,0 +1,292 @@
+"""Does an excerpt stand on the page (scoring.md, section 2, "Faithful excerpts")?
+
+Mostly this is a search for whole tokens. What white space and hyphens at the end of a line may
+hide is looked for after that, in texts where they are gone, and only what begins and ends with a
+token of the page counts as found.
+"""
+
+import re
+from array import array
+from bisect import bisect_left
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import accumulate, islice
+
+from judges.dates import PartialDate, find_dates
+from judges.text import is_negation, is_number, is_word, numbers, plain, tokens
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """Whether an excerpt is faithful and, if not, why, in words for users and for a model judge.
+    `binding`: what differs is a number or a negation, which no judge may forgive."""
+
+    faithful: bool
+    reason: str = ""
+    binding: bool = False
+
+
+class PageText:
+    """The text of a page, made ready once for any number of excerpts and rules."""
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+        self._written = _Sequence(tokens(text))
+
+    def contains(self, text: str) -> bool:
+        """Whether `text` stands on the page from the start of a word to the end of one, up to what
+        does not count. What is nothing but markup stands nowhere."""
+        return any(self._shows(reading) for reading in _readings(text))
+
+    def difference(self, text: str) -> Finding:
+        """Why a text that the page does not contain is not faithful."""
+        mine, page = _Skeleton(_trimmed(tokens(text))), self._skeleton
+        if changed := page.change(mine):
+            return Finding(False, changed, binding=True)
+        if missing := [mine.numbers[n] for n in mine.numbers if n not in page.numbers]:
+            return Finding(False, f"a number is not on the page: {missing[0]}", binding=True)
+        if mine.words in page.words:
+            return Finding(False, "differs from the page in punctuation")
+        if all(end in page.words for end in mine.ends):
+            return Finding(False, "words differ or are missing, or passages are joined")
+        return Finding(False, "not on the page")
+
+    @cached_property
+    def line(self) -> str:
+        """The plain text with single spaces."""
+        return " ".join(plain(self.text).split())
+
+    @cached_property
+    def numbers(self) -> Sequence[float]:
+        """Every number on the page, in order of size."""
+        return sorted({reading for number in numbers(self.line) for reading in number})
+
+    @cached_property
+    def dates(self) -> Sequence[PartialDate]:
+        """Every date on the page."""
+        return tuple(find_dates(self.text))
+
+    def _shows(self, reading: "_Reading") -> bool:
+        if self._written.shows(reading.tokens, reading.numbered):
+            return True
+        if not (reading.broken or self._broken):
+            return False
+        return self._unhyphenated.shows(_unhyphenated(reading.tokens), reading.numbered)
+
+    @cached_property
+    def _broken(self) -> bool:
+        return _LINE_BREAK.search(self.text) is not None
+
+    @cached_property
+    def _unhyphenated(self) -> "_Sequence":
+        return _Sequence(_unhyphenated(self._written.tokens))
+
+    @cached_property
+    def _skeleton(self) -> "_Skeleton":
+        return _Skeleton(self._written.tokens)
+
+
+def faithful(excerpt: str, page: PageText) -> Finding:
+    """Whether the page contains the excerpt, and if not why. Linear time, but for texts made to
+    prevent it, where at most `_MOST_TRIES` places are looked at."""
+    if not any(map(is_word, tokens(excerpt))):
+        return Finding(False, "empty")
+    if page.contains(excerpt):
+        return Finding(True)
+    return page.difference(excerpt)
+
+
+# --------------------------------------------------------------------------- what an excerpt may be
+
+_ENDS = frozenset("'…-+·")
+_ELLIPSES = (["[", "…", "]"], ["(", "…", ")"])
+_BULLET = re.compile(r"^[ \t>]*[-+·][ \t]+|^[ \t]*>+|^[ \t]*[-=:][-=: \t]+$", re.MULTILINE)
+_LIST_NUMBER = re.compile(r"^[ \t]*\(?\d{1,3}[.)](?=\s)", re.MULTILINE)
+_LINE_BREAK = re.compile(r"[^\W\d_][-‐\u00ad]\s+[^\W\d_]")
+_HYPHEN = re.compile(r"(?<=[^\W\d_])(?:-| - )(?=[^\W\d_])")
+
+
+@dataclass(frozen=True, slots=True)
+class _Reading:
+    """One way to read an excerpt. `numbered`: a list number was taken away before it; `broken`: a
+    hyphen in it may belong to the end of a line."""
+
+    tokens: Sequence[str]
+    numbered: bool
+    broken: bool
+
+
+def _readings(text: str) -> Iterator[_Reading]:
+    """As it is; without bullets, quotation marks and rules of lines; without list numbers too."""
+    broken = _LINE_BREAK.search(text) is not None
+    yield from _reading(text, False, broken)
+    lines = plain(text)
+    unmarked = _BULLET.sub("", lines)
+    if unmarked != lines:
+        yield from _reading(unmarked, False, broken)
+    unnumbered = _LIST_NUMBER.sub("", unmarked)
+    if unnumbered != unmarked:
+        numbered = _LIST_NUMBER.match(unmarked.lstrip("\n")) is not None
+        yield from _reading(unnumbered, numbered, broken)
+
+
+def _reading(text: str, numbered: bool, broken: bool) -> Iterator[_Reading]:
+    if found := _trimmed(tokens(text)):
+        yield _Reading(found, numbered, broken)
+
+
+def _trimmed(found: list[str]) -> list[str]:
+    """Tokens without quotation marks, ellipses and bullets at either end."""
+    first, last = 0, len(found)
+    while first < last:
+        if found[first] in _ENDS:
+            first += 1
+        elif found[first : first + 3] in _ELLIPSES:
+            first += 3
+        elif found[last - 1] in _ENDS:
+            last -= 1
+        elif found[max(first, last - 3) : last] in _ELLIPSES:
+            last -= 3
+        else:
+            break
+    return found[first:last]
+
+
+def _unhyphenated(found: Sequence[str]) -> list[str]:
+    return _HYPHEN.sub("", " ".join(found)).split()
+
+
+# ------------------------------------------------------------------------------ where it may stand
+
+_MOST_TRIES = 256
+_PARTED = "\x1f"  # white space between two digits; tokens hold no white space, of which it is one
+_DIGITS_PARTED = re.compile(r"(?<=\d) (?=\d)")
+# Particles follow a noun without a space and are words of their own (조사), as is the copula.
+_PARTICLES = re.compile(
+    "(?:들|등)?(?:은|는|이|가|을|를|의|도|만|에|에서|에게|에게서|께|께서|한테|로|으로|로서|으로서|로써"
+    "|으로써|와|과|나|이나|랑|이랑|부터|까지|마다|처럼|보다|조차|마저|밖에|뿐|대로|라고|이라고|라는|이라는"
+    "|라며|이라며|란|이란|인|이다|다|이며|며|이고|고|였다|이었다|입니다|이자)?(?:는|도|만|의)?"
+)
+
+
+class _Sequence:
+    """Tokens to search in."""
+
+    def __init__(self, found: list[str]) -> None:
+        self._spaced = f" {' '.join(found)} "
+
+    @property
+    def tokens(self) -> list[str]:
+        return self._spaced.split()
+
+    def shows(self, needle: Sequence[str], numbered: bool) -> bool:
+        """Whether the tokens of `needle` stand here, white space aside; if it was `numbered`, where
+        no list number stands before it."""
+        if not numbered and f" {' '.join(needle)} " in self._spaced:
+            return True
+        negations = sum(map(is_negation, needle))
+        for first, last in self._places(needle):
+            listed = numbered and _is_list_number(self._cut[max(0, first - 2) : first])
+            # "notable" is not "not able".
+            if not listed and sum(map(is_negation, self._cut[first:last])) == negations:
+                return True
+        return False
+
+    @cached_property
+    def _cut(self) -> list[str]:
+        return self.tokens
+
+    @cached_property
+    def _glued(self) -> tuple[str, "array[int]"]:
+        """All tokens without white space, except between digits, and where each begins."""
+        marked = _glue(self._spaced.strip())
+        return "".join(marked), array("Q", accumulate(map(len, marked), initial=0))
+
+    def _places(self, needle: Sequence[str]) -> Iterator[tuple[int, int]]:
+        """From which token to before which one the characters of `needle` stand here."""
+        text, starts = self._glued
+        wanted = "".join(_glue(" ".join(needle)))
+        for at in islice(_occurrences(wanted, text), _MOST_TRIES):
+            end = at + len(wanted)
+            end += text.startswith(_PARTED, end)
+            first, last = bisect_left(starts, at), bisect_left(starts, end)
+            if starts[first] == at and (
+                starts[last] == end
+                or ("가" <= text[end - 1] <= "힣" and _PARTICLES.fullmatch(text, end, starts[last]))
+            ):
+                yield first, last
+
+
+def _glue(spaced: str) -> list[str]:
+    return _DIGITS_PARTED.sub(_PARTED + " ", spaced).split(" ")
+
+
+def _occurrences(wanted: str, text: str) -> Iterator[int]:
+    at = text.find(wanted)
+    while at >= 0:
+        yield at
+        at = text.find(wanted, at + 1)
+
+
+def _is_list_number(pair: Sequence[str]) -> bool:
+    match pair:
+        case [number, "." | ")"]:
+            return number.isdecimal() and len(number) <= 3
+        case _:
+            return False
+
+
+# ------------------------------------------------------------------------------- what may differ
+
+_EDGE = 4  # words
+
+
+class _Skeleton:
+    """The words of a text, its numbers blanked and its negations apart, without marks: what stays
+    alike when somebody changes a number or turns a sentence round."""
+
+    def __init__(self, found: Sequence[str]) -> None:
+        words: list[str] = []
+        # What was taken out before and at each word, and after the last one.
+        self._taken: list[list[str]] = [[]]
+        for token in filter(is_word, found):
+            if is_negation(token):
+                self._taken[-1].append(token)
+                continue
+            if is_number(token):
+                self._taken[-1].append(token)
+                token = "#"
+            words.append(token)
+            self._taken.append([])
+        self.words = f" {' '.join(words)} "
+        self.ends = tuple(f" {' '.join(end)} " for end in (words[:_EDGE], words[-_EDGE:]))
+        marks = zip(found, [*found[1:], ""], strict=True)
+        # Its digits alone stand for a number, so that "1,000" is 1000.
+        self.numbers = {
+            "".join(filter(str.isdigit, token)): token
+            for token, mark in marks
+            if is_number(token) and not _is_list_number((token, mark))
+        }
+
+    def change(self, part: "_Skeleton") -> str:
+        """What number or negation of `part` differs here; empty if its words do not stand here, or
+        stand here with all of them."""
+        change = ""
+        for at in islice(_occurrences(part.words, self.words), _MOST_TRIES):
+            first = self.words.count(" ", 0, at)
+            here = self._taken[first : first + len(part._taken)]
+            # What stands before the first word of the part and after its last is not cut by it.
+            here[0] = here[0][len(here[0]) - len(part._taken[0]) :]
+            here[-1] = here[-1][: len(part._taken[-1])]
+            pairs = zip(part._taken, here, strict=True)
+            differing = next(((mine, page) for mine, page in pairs if mine != page), None)
+            if differing is None:
+                return ""
+            change = change or _in_words(*differing)
+        return change
+
+
+def _in_words(mine: list[str], page: list[str]) -> str:
+    kind = "number" if any(map(is_number, mine)) and len(mine) == len(page) else "negation"
+    return f"a {kind} differs: {' '.join(mine) or 'none'} (the page: {' '.join(page) or 'none'})"

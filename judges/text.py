@@ -1,0 +1,190 @@
+"""The form in which texts are compared: excerpts with pages, rules with either.
+
+`plain` takes away what does not count (scoring.md, section 2) and leaves a text that a reader
+would still know. `tokens` cuts it into words, numbers and marks, so that "from the start of a word
+or number to the end of one" becomes a search for whole tokens.
+"""
+
+import html
+import re
+import unicodedata
+from collections.abc import Iterator
+from functools import lru_cache
+
+import regex
+
+# ------------------------------------------------------------------------------ what does not count
+
+# html.unescape reads numbers of any length, and raises at 4300 digits.
+_ENTITY = re.compile(r"&(?:#[0-9]{1,7}|#[xX][0-9a-fA-F]{1,6}|[A-Za-z][A-Za-z0-9]{1,31});")
+_INLINE_TAG = re.compile(
+    r"</?(?:a|abbr|b|big|cite|code|del|dfn|em|font|i|ins|kbd|mark|q|s|samp|small|span|strike"
+    r"|strong|sub|sup|tt|u|var|wbr)(?:\s[^<>]*)?/?>",
+    re.IGNORECASE,
+)
+_BREAK_TAG = re.compile(
+    r"</?(?:br|p|div|hr|li|ol|ul|table|tbody|thead|tr|td|th|h[1-6]|blockquote|pre)"
+    r"(?:\s[^<>]*)?/?>",
+    re.IGNORECASE,
+)
+_AUTOLINK = re.compile(r"<((?:https?://|mailto:)[^<>\s]+)>")
+_QUOTED_LINE = re.compile(r">(?!\s*+[\d=.$€£¥-])")  # "p > 0.05" is no quotation
+_ESCAPE = re.compile(r"\\([!-/:-@\[-`{-~])")
+_TARGET = r"""\((?:<[^<>\n]*>|[^\s()<>]*+(?:\([^\s()]*+\)[^\s()]*+)*+)(?:\s++"[^"\n]*")?\s*+\)"""
+_IMAGE = re.compile(r"!\[[^\[\]]*\]" + _TARGET)
+_LINK = re.compile(r"\[([^\[\]]*)\]" + _TARGET)
+_CITATION_LINK = re.compile(r"\[\^?\w{1,3}\]\([^\s()]*#[^\s()]*(?:note|ref|fn)[^\s()]*\)")
+_FOOTNOTE = re.compile(r"\[(?:\^?\d{1,3}|\^\w{1,20}|[a-z]|(?:note|nb) \d{1,3})\](?!\()")
+_CODE_MARK = re.compile(r"`(?:(?<![^\W\d_]`)|(?![^\W\d_]))")
+
+
+def _without_markup(text: str) -> str:
+    if "&" in text:
+        text = _ENTITY.sub(lambda match: html.unescape(match[0]), text)
+    if "<" in text:
+        text = _INLINE_TAG.sub("", _BREAK_TAG.sub(" ", _AUTOLINK.sub(r"\1", text)))
+    if "\\" in text:
+        text = _ESCAPE.sub(r"\1", text)
+    if "[" in text:
+        text = _FOOTNOTE.sub(" ", _CITATION_LINK.sub(" ", _IMAGE.sub(" ", text)))
+        text = _LINK.sub(r"\1", text)
+    if ">" in text:
+        text = _QUOTED_LINE.sub(" ", text)
+    if "`" in text:
+        text = _CODE_MARK.sub(" ", text).replace("`", "'")
+    return text
+
+
+_ZERO_WIDTH = "\u00ad\u034f\u061c\u180e\u200b-\u200f\u202a-\u202e\u2060-\u2064\ufe00-\ufe0f\ufeff"
+_UNSEEN = re.compile(f"[{_ZERO_WIDTH}\U000e0000-\U000e01ef]")
+STYLES = {
+    **dict.fromkeys("‘’‚‛′‵´ʻʼʽ‹›", "'"),
+    **dict.fromkeys("“”„‟″‶«»「」『』", '"'),
+    **dict.fromkeys("‐‑‒–−", "-"),
+    **dict.fromkeys("—―", " - "),  # these part what a hyphen joins
+    **dict.fromkeys("•●▪■◦‣⁃∙", " "),
+    **{c: " " + unicodedata.normalize("NFKC", c).replace("⁄", "/") for c in "¼½¾⅓⅔⅕⅖⅗⅘⅙⅚⅛⅜⅝⅞"},
+    "⁄": "/",
+    "İ": "i",
+}
+_STYLED = re.compile(f"[{''.join(STYLES)}]")
+# Normalising takes quadratic time in a run of combining marks (UAX 15, stream-safe text format).
+_MARK_RUN = regex.compile(r"(\p{M}{30})\p{M}+")
+_EMPHASIS = re.compile(
+    r"[*|~#_](?:(?<=[*|])|(?<=~)~|(?<=#)(?<!\S#)#{0,5}(?!\S)|(?<=_)(?:(?<!\w_)|_*+(?!\w)))"
+)
+
+
+def _one_style(text: str) -> str:
+    if not text.isascii():
+        text = _STYLED.sub(lambda match: STYLES[match[0]], _UNSEEN.sub("", text))
+        text = unicodedata.normalize("NFKC", _MARK_RUN.sub(r"\1", text))
+    return _EMPHASIS.sub(" ", text)
+
+
+def plain(text: str) -> str:
+    """`text` without what does not count: Unicode form (NFKC), quote and dash styles, unseen
+    characters, entities, footnote marks, Markdown and inline tags. Case, white space and what
+    stands at the start of a line are kept. Linear time."""
+    return _one_style(_without_markup(text))
+
+
+# ------------------------------------------------------------------------- words, numbers and marks
+
+_UNSPACED = (
+    r"[\p{Han}\p{Hiragana}\p{Katakana}ー\p{Hangul}\p{Thai}\p{Lao}\p{Khmer}\p{Myanmar}\p{Tibetan}]"
+)
+_TIMES = "십백천만억조十百千万萬億亿兆"
+# None of these may be quoted in part. A number is all of "21.5", "1,000", "10:30", "-5", "5만", a
+# word all of "covid-19", "non-profit", "can't". Scripts without spaces have no words to cut, but
+# their numerals and negations hold together ("二十五", "不同", "できない").
+_SPACED = rf"""
+    (?:(?<!\w)-(?=\.?\d))? (?:(?<![\w.])\.(?=\d))?
+    LETTER++
+    (?: (?<=\d)[.,:/'](?=\d)LETTER++ | -LETTER++ | '(?:t|s|re|ve|ll|d|m)(?!\w)
+      | (?<=\d)[{_TIMES}]++(?:\d++)?
+    )*+"""
+_OTHER = r"""
+    \p{Hangul}++ | [\p{Katakana}ー]++
+    | [\p{Hiragana}\p{Han}](?:ない|なかった|なく|ません)
+    | [不没沒未无無非別别勿莫]++\p{Han}?
+    | [一二三四五六七八九十百千万萬億亿兆零〇两兩]++
+    | \S\p{M}*+"""
+_MARKS = r"""['"]++ | -++ | \.{2,}+"""
+_TOKEN = regex.compile(
+    f"{_SPACED} | {_MARKS} | {_OTHER}".replace("LETTER", rf"[\w--{_UNSPACED}]"),
+    regex.VERBOSE | regex.V1,
+)
+# The same for text of nothing but Latin, Greek and Cyrillic, four times as fast.
+_LATIN = re.compile(r"[\x00-\u02ff\u0370-\u0482\u048a-\u052f\u1e00-\u1fff\u2010-\u205f€]*+")
+_LATIN_TOKEN = re.compile(rf"{_SPACED} | {_MARKS} | \S".replace("LETTER", r"\w"), re.VERBOSE)
+_RUN = re.compile(r"""['"]+|--+|\.\.+""")
+_RUNS = {"'": "'", '"': "'", "-": "-", ".": "…"}
+_LONGEST_WORD = 40
+
+
+def _cut(piece: str) -> str:
+    piece = _one_style(piece).casefold()
+    found = (_LATIN_TOKEN if _LATIN.fullmatch(piece) else _TOKEN).findall(piece)
+    if not _RUN.search(piece):
+        return " ".join(found)
+    return " ".join(_RUNS[t[0]] if _RUN.fullmatch(t) else t for t in found)
+
+
+_cut_word = lru_cache(maxsize=1 << 17)(_cut)  # most words of a page stood on the last one
+
+
+def tokens(text: str) -> list[str]:
+    """The words, numbers and marks of a text, in one case and style, without markup. No token
+    spans white space."""
+    pieces = _without_markup(text).split()
+    cut = (_cut_word(p) if len(p) <= _LONGEST_WORD else _cut(p) for p in pieces)
+    return " ".join(cut).split()
+
+
+_NEGATION = regex.compile(
+    r"""not|no|never|none|nor|neither|nothing|nobody|nowhere|noone|cannot|without|\p{L}+n't
+    |nicht|nichts|nie|niemals|niemand|nirgends|weder|ohne|nein|kein(?:e[mnrs]?)?
+    |ne|pas|jamais|aucune?|rien|sans|ni|non|nunca|nada|ning[uú]n[oa]?|sin|jamás
+    |não|nem|sem|nenhuma?|mai|niente|nulla|nessun[oa]?|senza|né
+    |niet|geen|nooit|niets|zonder|inte|ikke|aldrig|aldri|ingen|nigdy|bez
+    |не|нет|ни|никогда|без|안|못|않\p{L}*|아니\p{L}*|없\p{L}*
+    |[不没沒未无無非别別勿莫].*|.?(?:ない|なかった|なく|ません)""",
+    regex.VERBOSE,
+)
+
+
+def is_negation(token: str) -> bool:
+    """Whether a token negates, in one of the languages known here."""
+    return _NEGATION.fullmatch(token) is not None
+
+
+def is_number(token: str) -> bool:
+    """Whether a token holds a digit."""
+    return any(map(str.isdigit, token))
+
+
+def is_word(token: str) -> bool:
+    """Whether a token is more than a mark."""
+    return any(map(str.isalnum, token))
+
+
+_NUMBER = re.compile(r"(?<![\w.,])-?(?:[0-9]{1,3}(?: [0-9]{3})+(?![0-9])|[0-9][0-9.,']*)")
+_NUMBER_FORMS = (
+    (re.compile(r"-?[0-9]+(?:\.[0-9]+)?"), "", "."),
+    (re.compile(r"-?[0-9]+,[0-9]+"), "", ","),
+    (re.compile(r"-?[0-9]{1,3}(?:[,' ][0-9]{3})+(?:\.[0-9]+)?"), ",' ", "."),
+    (re.compile(r"-?[0-9]{1,3}(?:[.' ][0-9]{3})+(?:,[0-9]+)?"), ".' ", ","),
+)
+
+
+def numbers(line: str) -> Iterator[tuple[float, ...]]:
+    """Each number in a plain text, in every way in which it may be read: "1,234" is 1234 and 1.234.
+    A number that a letter precedes is part of a name."""
+    for match in _NUMBER.finditer(line):
+        written = match[0].rstrip(".,'")
+        yield tuple(
+            float(written.translate(dict.fromkeys(map(ord, groups))).replace(point, "."))
+            for form, groups, point in _NUMBER_FORMS
+            if form.fullmatch(written)
+        )
