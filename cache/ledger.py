@@ -204,9 +204,14 @@ def _stored(id_: int, checksum: object, stage: Any, key: Any, value: Any, at: An
 
 async def _connect(path: Path) -> aiosqlite.Connection:
     connection = await aiosqlite.connect(path, timeout=_WAIT, isolation_level=None)
-    await connection.execute_fetchall("PRAGMA synchronous = NORMAL")  # in WAL, safe from all but power cuts
     connection.text_factory = bytes  # a damaged name is no UTF-8
-    await connection.execute_fetchall("PRAGMA cache_size = -65536")  # KiB: the upper parts of a big index
+    for tuning in (
+        "synchronous = NORMAL",  # in WAL only a power cut can cost the last rows
+        "cache_size = -65536",  # KiB: the upper parts of a big index
+        "mmap_size = 1073741824",  # a third faster to read; the file never shrinks
+        "wal_autocheckpoint = 8000",  # keys fall all over the index: write its pages less often
+    ):
+        await connection.execute_fetchall(f"PRAGMA {tuning}")
     return connection
 
 
