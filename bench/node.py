@@ -1,12 +1,17 @@
-"""What a Node costs, by hand: `python bench/node.py`.
+"""What a Node costs. Run: `python bench/node.py`. Last shown (2 cores, Python 3.11):
 
-Last shown (2 cores, Python 3.11): see the end of the file.
+cache hit                        3.6 us of CPU a call
+no work, no store                8.8 us of CPU a call
+no work, no store, deadline     14.1 us of CPU a call
+no work, no store, retry        42.5 us of CPU a call
+no work, miss and append         9.9 us of CPU a call
+64 workers, 100 ms of work     97.3% of full use, busy 98.8%
 """
 
 import asyncio
 import sys
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent.parent))
@@ -48,18 +53,18 @@ async def hundred_ms(item: int) -> bytes:
     return b"worked"
 
 
-async def feed(node: Callable[[int], object], items: int, callers: int) -> tuple[float, float]:
+async def feed(node: Node[int, bytes], items: int, callers: int) -> tuple[float, float]:
     """CPU and wall seconds for `items` calls from `callers` tasks, one call after another each."""
     numbers = iter(range(items))
 
     async def caller() -> None:
         for number in numbers:
-            await node(number)  # type: ignore[misc]
+            await node(number)
 
     cpu, wall = time.process_time(), time.perf_counter()
-    async with asyncio.TaskGroup() as callers_of:
+    async with asyncio.TaskGroup() as tasks:
         for _ in range(callers):
-            callers_of.create_task(caller())
+            tasks.create_task(caller())
     return time.process_time() - cpu, time.perf_counter() - wall
 
 

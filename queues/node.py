@@ -224,7 +224,7 @@ class Node(Generic[In, Out]):
             return await waiter
         except asyncio.CancelledError:
             job.waiters.pop(waiter, None)
-            if not job.waiters and not job.finished and self._is_open(job):
+            if not job.waiters and not job.finished:
                 self._drop(job)
             raise
 
@@ -347,7 +347,6 @@ class Node(Generic[In, Out]):
 
     def _ended(self, job: _Job[In, Out], task: asyncio.Task[tuple[Out, bytes | None]]) -> None:
         self._tasks.discard(task)
-        self._queue.pop(job, None)
         self._free_worker(job)  # a task that is cancelled before its first step never does it
         if task.cancelled():
             inside = RuntimeError(f"{self.name}: the work was cancelled from within")

@@ -1,7 +1,7 @@
 import asyncio
 import gc
 import math
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Callable, Sequence
 from typing import Any
 
 import pytest
@@ -19,6 +19,7 @@ class Shelf:
         self.asked: list[int] = []
         self.appended: list[int] = []
         self.error: Exception | None = None
+        self.meanwhile: Callable[[], object] = lambda: None
         self.open = asyncio.Event()
         self.open.set()
 
@@ -32,6 +33,7 @@ class Shelf:
     async def append_many(self, stage: str, rows: Sequence[tuple[bytes, bytes]]) -> None:
         self.appended.append(len(rows))
         await self.open.wait()
+        self.meanwhile()
         if self.error:
             raise self.error
         self.rows.update(rows)
@@ -248,13 +250,16 @@ async def test_cancelled_while_looked_up_is_never_worked() -> None:
     shelf, gate = Shelf(), Gate()
     node = make(gate, memory=memory(shelf))
     shelf.open.clear()
-    (caller,) = call(node, "a")
+    asked = call(node, "a")
     await idle()
-    caller.cancel()
+    gathered = call(node, "b")
+    await idle()
+    for caller in asked + gathered:
+        caller.cancel()
     await idle()
     shelf.open.set()
     await idle()
-    assert gate.started == []
+    assert (shelf.asked, gate.started) == ([1], [])
 
 
 async def test_a_result_that_was_paid_for_is_kept_though_its_caller_has_gone() -> None:
@@ -268,9 +273,28 @@ async def test_a_result_that_was_paid_for_is_kept_though_its_caller_has_gone() -
     await idle()
     (late,) = call(node, "a")
     await idle()
+    assert node.counters.coalesced == 1
     shelf.open.set()
     assert await late == "A"
     assert (shelf.rows, gate.started) == ({b"a": b"A"}, ["a"])
+
+
+@pytest.mark.parametrize("error", [None, OSError("disk full")])
+async def test_a_caller_cancelled_as_the_result_comes_does_not_disturb_the_others(
+    error: OSError | None,
+) -> None:
+    shelf = Shelf()
+    first, second = callers = call(make(Flaky(), memory=memory(shelf)), "a", "a")
+
+    def cancel() -> None:
+        first.cancel()
+        if error:
+            raise error
+
+    shelf.meanwhile = cancel
+    await asyncio.wait(callers)
+    assert first.cancelled()
+    assert second.exception() is error
 
 
 async def test_an_exception_reaches_every_caller_and_the_next_call_works_again(
@@ -573,6 +597,7 @@ async def test_stopping_while_looking_up() -> None:
     await idle()
     stop = asyncio.create_task(node.stop(grace_seconds=1000))
     await idle()
+    assert not stop.done()
     shelf.open.set()
     await stop
     results = await asyncio.gather(*calls, return_exceptions=True)
