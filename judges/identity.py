@@ -127,9 +127,9 @@ def form(value: str) -> str:
     if len(value) > _LONGEST or (value.isascii() and value.isprintable()):
         return " ".join(value.split())
     tables = _tables()
-    parts = tables.compat_digit.split(value)
+    parts = tables.raised.split(value.translate(tables.invisible))
     parts[::2] = [unicodedata.normalize("NFKC", part) for part in parts[::2]]
-    return " ".join("".join(parts).translate(tables.invisible).split())
+    return " ".join("".join(parts).split())
 
 
 def fold(value: str, company: bool = False) -> str:
@@ -174,10 +174,11 @@ _TOKEN = re.compile(
     r"|(?<=[^\s-])-+(?![\w-])"
 )
 _CJK = "\u1100-\u11ff\u3040-\u30ff\u3130-\u318f\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7a3"
-# Spacing is a matter of taste beside Hangul, Han and Kana, and between a letter and a digit.
+# Spacing is a matter of taste beside Hangul, Han and Kana, and of a number and a letter or unit.
 _JOIN = re.compile(
     rf"(?<=[{_CJK}]) (?=[^\W\d_])|(?<=[^\W\d_]) (?=[{_CJK}])"
     r"|(?<=\d) (?=[^\W\d_])|(?<=[^\W\d_]) (?=\d)"
+    r"|(?<=\d) (?=[%‰°€])|(?<=[$€£¥₩]) (?=\d)"
 )
 _ACCENTS = re.compile("(?<=[a-z\u00df-\u02af\u0370-\u03ff])[\u0300-\u036f]+|(?<=[аеиоуыэюя])\u0301")
 _LETTERS = str.maketrans(
@@ -199,20 +200,19 @@ def _without_attached(text: str, attached: re.Pattern[str]) -> str:
 class _Tables:
     invisible: Mapping[int, str | None]
     punctuation: Mapping[int, str]
-    compat_digit: re.Pattern[str]
+    raised: re.Pattern[str]
 
 
 @cache
 def _tables() -> _Tables:
-    """What the character database says of the basic plane; other planes have letters and signs,
-    but for the tags and the numbers in frames of the last range."""
-    invisible: dict[int, str | None] = dict.fromkeys(range(0xE0000, 0xE01F0))
-    invisible |= dict.fromkeys((0x034F, 0x115F, 0x1160, 0x3164, *range(0xFE00, 0xFE10)))
-    punctuation = {0x2212: "-", **dict.fromkeys((0x2018, 0x2019, 0x02BC, 0x02B9, 0x2032), "'")}
-    digits = []
+    """What the character database says of the basic plane, and of the few characters elsewhere
+    that do not show, or that NFKC turns into digits as it does ² and ½."""
+    hidden = (0x034F, 0x115F, 0x1160, 0x3164, *range(0xFE00, 0xFE10), *range(0xE0000, 0xE01F0))
+    invisible: dict[int, str | None] = dict.fromkeys(hidden)
+    punctuation = {0x2212: "-", **dict.fromkeys(map(ord, "‘’ʼʹ′"), "'")}
+    numbers = "⁺⁻₊₋"
     for code in (*range(0x10000), *range(0x1F100, 0x1F110)):
-        char = chr(code)
-        category = unicodedata.category(char)
+        char, category = chr(code), unicodedata.category(chr(code))
         if category in ("Cf", "Cc") and not char.isspace():
             invisible[code] = None
         elif category == "Cs":
@@ -222,13 +222,9 @@ def _tables() -> _Tables:
         elif category[0] == "P" and char not in "‰‱″":
             punctuation.setdefault(code, "-" if category == "Pd" else " ")
         elif category != "Nd" and any(map(str.isdigit, unicodedata.normalize("NFKC", char))):
-            digits.append(char)
-    compat = f"[{re.escape(''.join(digits))}]"
-    return _Tables(
-        invisible,
-        punctuation,
-        re.compile(rf"((?<=\d){compat}|(?<={compat}){compat}|{compat}(?=\d|{compat}))"),
-    )
+            numbers += char
+    raised = re.compile(rf"((?<=[\d{numbers}])[{numbers}]|[{numbers}](?=[\d{numbers}]))")
+    return _Tables(invisible, punctuation, raised)
 
 
 # Legal forms
@@ -259,7 +255,6 @@ class _Forms:
                 tuple(words[-len(ending) :]) == ending
                 and (company or not ambiguous)
                 and any(word not in _ARTICLES for word in rest)
-                and not (ambiguous and rest[-1][-1].isdigit())
             ):
                 return len(ending)
         return 0
