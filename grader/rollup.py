@@ -1,8 +1,10 @@
 """The score tree of one submission and its eight figures (WANDR, section 5, appendices K and L).
 
-`Scorer(task)` turns rows of records.jsonl into leaves, and the leaves of a submission into its
-figures, the stages at which score was lost, and its counts. Time is linear in the records, but
-for the sort of a node's children where there are more of them than its volume.
+    scorer = Scorer(task)
+    scores = scorer.rollup(map(scorer.leaf, rows))
+
+Time is linear in the records, but for the sort of a node's children where there are more of them
+than its volume.
 """
 
 from collections import Counter
@@ -12,7 +14,7 @@ from itertools import chain
 from math import fsum
 from typing import Any, NamedTuple, Self
 
-from grader.leaves import ROOT, TRUSTED, Leaf, Step, Value
+from grader.leaves import ROOT, TRUSTED, Leaf, LeafReader, Step, Value
 from grader.stages import (
     NO_MEMBERS,
     Child,
@@ -82,9 +84,10 @@ class Rollup:
 
 
 class Scorer:
-    """Scores the submissions of one task."""
+    """Scores the submissions of one task; `leaf` reads their records."""
 
     def __init__(self, task: CollectionTask) -> None:
+        self.leaf = LeafReader(task).leaf
         member = [key.name for key in task.keys].index(task.member)
         self._main = _shape(None, "", task.keys, task.subtasks, member)
         self._required_records = required_records(task)
