@@ -237,7 +237,7 @@ class _Forms:
     endings: Mapping[str, Sequence[tuple[tuple[str, ...], bool]]]
     leading: frozenset[str]
     attached: re.Pattern[str]
-    company_words: tuple[str, ...]
+    company_word: re.Pattern[str]
 
     def strip(self, words: list[str], company: bool) -> list[str]:
         """`words` without legal forms at their ends, so long as something tells them apart."""
@@ -273,12 +273,15 @@ def _forms() -> _Forms:
             endings.setdefault(words[-1], []).append((words, name == "of_companies"))
     for group in endings.values():
         group.sort(key=lambda entry: -len(entry[0]))
+    starts = map(re.escape, data["company_words"])
     either = "|".join(map(re.escape, sorted(data["attached"], key=len, reverse=True)))
     return _Forms(
         endings,
         frozenset(data["leading"]),
         re.compile(rf"^(?:{either})|(?:{either})$"),
-        tuple(data["company_words"]),
+        re.compile(
+            rf"(?<![^\W_])(?:{'|'.join(starts)})|{'|'.join(data['company_words_anywhere'])}"
+        ),
     )
 
 
@@ -314,8 +317,7 @@ class Axis:
     def of_companies(self) -> bool:
         """Whether its name, or the first words of its scope, say that its values are companies."""
         scope = getattr(self.identity, "scope", "").split(maxsplit=4)[:4]
-        words = [self.field, *re.split(r"[\W_]+", self.field), *scope]
-        return any(word.casefold().startswith(_forms().company_words) for word in words)
+        return bool(_forms().company_word.search(" ".join((self.field, *scope)).casefold()))
 
 
 def cluster(axis: Axis, values: Iterable[str]) -> dict[str, str]:
@@ -335,7 +337,7 @@ class Names:
 
 
 Standard = Mapping[str, str | None]
-"""The standard forms of a record's values, by axis; None as of `canonicalise`, or missing."""
+"""The standard form of each of a record's values, by its axis' name; None: outside or missing."""
 
 
 class Resolver:
@@ -367,11 +369,12 @@ class Resolver:
 
     def standardise(self, record: Record) -> Standard:
         """The standard form of each of a record's values."""
-        item = record.item
-        return {
-            axis.name: canonicalise(axis.identity, item[axis.field]) if axis.field in item else None
-            for axis in self._axes[record.subtask]
-        }
+        standard: dict[str, str | None] = {}
+        for axis in self._axes[record.subtask]:
+            value = record.item.get(axis.field)
+            text = isinstance(value, str)
+            standard[axis.name] = canonicalise(axis.identity, value) if text else None
+        return standard
 
     def left_over(self, standards: Iterable[Standard]) -> list[tuple[Axis, set[str]]]:
         """The distinct values of each axis whose sameness is a question of meaning."""
