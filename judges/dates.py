@@ -14,7 +14,7 @@ from calendar import monthrange
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from datetime import date
-from functools import cache
+from functools import cache, lru_cache
 from typing import Literal
 
 from babel import Locale
@@ -57,8 +57,11 @@ class PartialDate:
 def parse_date(text: str) -> PartialDate | None:
     """The date that the whole of `text` writes, None where it writes none, an impossible one, or
     several. A weekday and a time of day beside it do not count; a bare year is a date."""
-    if len(text) > _LONGEST:
-        return None
+    return _parse(text) if len(text) <= _LONGEST else None
+
+
+@lru_cache(maxsize=1 << 12)  # the records of a run share few dates
+def _parse(text: str) -> PartialDate | None:
     grammar = _grammar()
     match = grammar.value.fullmatch(_plain(text).strip())
     return _read(match, grammar.months) if match else None
