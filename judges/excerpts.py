@@ -14,7 +14,7 @@ from functools import cached_property
 from itertools import accumulate, islice
 
 from judges.dates import PartialDate, find_dates
-from judges.text import is_negation, is_number, is_word, numbers, plain, tokens
+from judges.text import kind, numbers, plain, tokens
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +37,11 @@ class PageText:
     def contains(self, text: str) -> bool:
         """Whether `text` stands on the page from the start of a word to the end of one, up to what
         does not count. What is nothing but markup stands nowhere."""
-        return any(self._shows(reading) for reading in _readings(text))
+        if any(self._written.shows(*reading) for reading in _readings(text)):
+            return True
+        if not (self._broken or _LINE_BREAK.search(text)):
+            return False
+        return any(self._unbroken.shows(_unbroken(found), at) for found, at in _readings(text))
 
     def difference(self, text: str) -> Finding:
         """Why a text that the page does not contain is not faithful."""
@@ -47,7 +51,7 @@ class PageText:
         if missing := [mine.numbers[n] for n in mine.numbers if n not in page.numbers]:
             return Finding(False, f"a number is not on the page: {missing[0]}", binding=True)
         if mine.words in page.words:
-            return Finding(False, "differs from the page in punctuation")
+            return Finding(False, "differs in punctuation, or is cut within a word")
         if all(end in page.words for end in mine.ends):
             return Finding(False, "words differ or are missing, or passages are joined")
         return Finding(False, "not on the page")
@@ -67,20 +71,13 @@ class PageText:
         """Every date on the page."""
         return tuple(find_dates(self.text))
 
-    def _shows(self, reading: "_Reading") -> bool:
-        if self._written.shows(reading.tokens, reading.numbered):
-            return True
-        if not (reading.broken or self._broken):
-            return False
-        return self._unhyphenated.shows(_unhyphenated(reading.tokens), reading.numbered)
-
     @cached_property
     def _broken(self) -> bool:
         return _LINE_BREAK.search(self.text) is not None
 
     @cached_property
-    def _unhyphenated(self) -> "_Sequence":
-        return _Sequence(_unhyphenated(self._written.tokens))
+    def _unbroken(self) -> "_Sequence":
+        return _Sequence(_unbroken(self._written.tokens))
 
     @cached_property
     def _skeleton(self) -> "_Skeleton":
@@ -90,11 +87,9 @@ class PageText:
 def faithful(excerpt: str, page: PageText) -> Finding:
     """Whether the page contains the excerpt, and if not why. Linear time, but for texts made to
     prevent it, where at most `_MOST_TRIES` places are looked at."""
-    if not any(map(is_word, tokens(excerpt))):
+    if all(kind(token) == "mark" for token in tokens(excerpt)):
         return Finding(False, "empty")
-    if page.contains(excerpt):
-        return Finding(True)
-    return page.difference(excerpt)
+    return Finding(True) if page.contains(excerpt) else page.difference(excerpt)
 
 
 # --------------------------------------------------------------------------- what an excerpt may be
@@ -103,37 +98,22 @@ _ENDS = frozenset("'…-+·")
 _ELLIPSES = (["[", "…", "]"], ["(", "…", ")"])
 _BULLET = re.compile(r"^[ \t>]*[-+·][ \t]+|^[ \t]*>+|^[ \t]*[-=:][-=: \t]+$", re.MULTILINE)
 _LIST_NUMBER = re.compile(r"^[ \t]*\(?\d{1,3}[.)](?=\s)", re.MULTILINE)
-_LINE_BREAK = re.compile(r"[^\W\d_][-‐\u00ad]\s+[^\W\d_]")
+_LINE_BREAK = re.compile(r"[-‐\u00ad](?<=[^\W\d_].)\s+[^\W\d_]")
 _HYPHEN = re.compile(r"(?<=[^\W\d_])(?:-| - )(?=[^\W\d_])")
 
 
-@dataclass(frozen=True, slots=True)
-class _Reading:
-    """One way to read an excerpt. `numbered`: a list number was taken away before it; `broken`: a
-    hyphen in it may belong to the end of a line."""
-
-    tokens: Sequence[str]
-    numbered: bool
-    broken: bool
-
-
-def _readings(text: str) -> Iterator[_Reading]:
-    """As it is; without bullets, quotation marks and rules of lines; without list numbers too."""
-    broken = _LINE_BREAK.search(text) is not None
-    yield from _reading(text, False, broken)
+def _readings(text: str) -> Iterator[tuple[list[str], bool]]:
+    """The tokens of a text as it is; without the marks that begin its lines; without their list
+    numbers too. The second value is whether a list number was taken away before all of it."""
+    if found := _trimmed(tokens(text)):
+        yield found, False
     lines = plain(text)
     unmarked = _BULLET.sub("", lines)
-    if unmarked != lines:
-        yield from _reading(unmarked, False, broken)
+    if unmarked != lines and (found := _trimmed(tokens(unmarked))):
+        yield found, False
     unnumbered = _LIST_NUMBER.sub("", unmarked)
-    if unnumbered != unmarked:
-        numbered = _LIST_NUMBER.match(unmarked.lstrip("\n")) is not None
-        yield from _reading(unnumbered, numbered, broken)
-
-
-def _reading(text: str, numbered: bool, broken: bool) -> Iterator[_Reading]:
-    if found := _trimmed(tokens(text)):
-        yield _Reading(found, numbered, broken)
+    if unnumbered != unmarked and (found := _trimmed(tokens(unnumbered))):
+        yield found, _LIST_NUMBER.match(unmarked.lstrip("\n")) is not None
 
 
 def _trimmed(found: list[str]) -> list[str]:
@@ -153,7 +133,7 @@ def _trimmed(found: list[str]) -> list[str]:
     return found[first:last]
 
 
-def _unhyphenated(found: Sequence[str]) -> list[str]:
+def _unbroken(found: Sequence[str]) -> list[str]:
     return _HYPHEN.sub("", " ".join(found)).split()
 
 
@@ -185,11 +165,11 @@ class _Sequence:
         no list number stands before it."""
         if not numbered and f" {' '.join(needle)} " in self._spaced:
             return True
-        negations = sum(map(is_negation, needle))
+        negations = _negations(needle)
         for first, last in self._places(needle):
             listed = numbered and _is_list_number(self._cut[max(0, first - 2) : first])
             # "notable" is not "not able".
-            if not listed and sum(map(is_negation, self._cut[first:last])) == negations:
+            if not listed and _negations(self._cut[first:last]) == negations:
                 return True
         return False
 
@@ -229,6 +209,10 @@ def _occurrences(wanted: str, text: str) -> Iterator[int]:
         at = text.find(wanted, at + 1)
 
 
+def _negations(found: Sequence[str]) -> int:
+    return sum(kind(token) == "negation" for token in found)
+
+
 def _is_list_number(pair: Sequence[str]) -> bool:
     match pair:
         case [number, "." | ")"]:
@@ -243,50 +227,62 @@ _EDGE = 4  # words
 
 
 class _Skeleton:
-    """The words of a text, its numbers blanked and its negations apart, without marks: what stays
-    alike when somebody changes a number or turns a sentence round."""
+    """The words of a text, its numbers blanked and its negations apart, without marks and white
+    space: what stays alike when somebody changes a number or turns a sentence round."""
 
     def __init__(self, found: Sequence[str]) -> None:
-        words: list[str] = []
-        # What was taken out before and at each word, and after the last one.
-        self._taken: list[list[str]] = [[]]
-        for token in filter(is_word, found):
-            if is_negation(token):
-                self._taken[-1].append(token)
-                continue
-            if is_number(token):
-                self._taken[-1].append(token)
-                token = "#"
-            words.append(token)
-            self._taken.append([])
-        self.words = f" {' '.join(words)} "
-        self.ends = tuple(f" {' '.join(end)} " for end in (words[:_EDGE], words[-_EDGE:]))
-        marks = zip(found, [*found[1:], ""], strict=True)
+        kinds = list(map(kind, found))
+        words = [
+            "#" if what == "number" else token
+            for token, what in zip(found, kinds, strict=True)
+            if what in ("word", "number")
+        ]
+        self.words = "".join(words)
+        self.ends = "".join(words[:_EDGE]), "".join(words[-_EDGE:])
+        self._starts: list[int] = []
+        # Every number and negation, with where in `words` it stands.
+        self._taken: list[tuple[int, str]] = []
+        at = 0
+        for token, what in zip(found, kinds, strict=True):
+            if what in ("number", "negation"):
+                self._taken.append((at, token))
+            if what in ("word", "number"):
+                self._starts.append(at)
+                at += 1 if what == "number" else len(token)
         # Its digits alone stand for a number, so that "1,000" is 1000.
         self.numbers = {
             "".join(filter(str.isdigit, token)): token
-            for token, mark in marks
-            if is_number(token) and not _is_list_number((token, mark))
+            for token, what, mark in zip(found, kinds, [*found[1:], ""], strict=True)
+            if what == "number" and not _is_list_number((token, mark))
         }
 
     def change(self, part: "_Skeleton") -> str:
         """What number or negation of `part` differs here; empty if its words do not stand here, or
         stand here with all of them."""
         change = ""
+        size, mine = len(part.words), set(part._taken)
         for at in islice(_occurrences(part.words, self.words), _MOST_TRIES):
-            first = self.words.count(" ", 0, at)
-            here = self._taken[first : first + len(part._taken)]
-            # What stands before the first word of the part and after its last is not cut by it.
-            here[0] = here[0][len(here[0]) - len(part._taken[0]) :]
-            here[-1] = here[-1][: len(part._taken[-1])]
-            pairs = zip(part._taken, here, strict=True)
-            differing = next(((mine, page) for mine, page in pairs if mine != page), None)
-            if differing is None:
+            if self._starts[bisect_left(self._starts, at)] != at:
+                continue
+            first, last = (bisect_left(self._taken, (place,)) for place in (at, at + size + 1))
+            here = {(place - at, token) for place, token in self._taken[first:last]}
+            # A negation before the first word or after the last is beside what was quoted.
+            here = {
+                fact
+                for fact in here
+                if fact in mine
+                or 0 < fact[0] < size
+                or (fact[0] == 0 and kind(fact[1]) == "number")
+            }
+            if here == mine:
                 return ""
-            change = change or _in_words(*differing)
+            change = change or _in_words(
+                min(mine - here, default=None), min(here - mine, default=None)
+            )
         return change
 
 
-def _in_words(mine: list[str], page: list[str]) -> str:
-    kind = "number" if any(map(is_number, mine)) and len(mine) == len(page) else "negation"
-    return f"a {kind} differs: {' '.join(mine) or 'none'} (the page: {' '.join(page) or 'none'})"
+def _in_words(mine: tuple[int, str] | None, page: tuple[int, str] | None) -> str:
+    what = next(kind(fact[1]) for fact in (mine, page) if fact)
+    said, shown = (fact[1] if fact else "none" for fact in (mine, page))
+    return f"a {what} differs: {said} (the page: {shown})"

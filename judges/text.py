@@ -10,6 +10,7 @@ import re
 import unicodedata
 from collections.abc import Iterator
 from functools import lru_cache
+from typing import Literal
 
 import regex
 
@@ -17,15 +18,13 @@ import regex
 
 # html.unescape reads numbers of any length, and raises at 4300 digits.
 _ENTITY = re.compile(r"&(?:#[0-9]{1,7}|#[xX][0-9a-fA-F]{1,6}|[A-Za-z][A-Za-z0-9]{1,31});")
+# Those for which Markdown has no sign of its own. Others are what a page says about HTML.
 _INLINE_TAG = re.compile(
-    r"</?(?:a|abbr|b|big|cite|code|del|dfn|em|font|i|ins|kbd|mark|q|s|samp|small|span|strike"
-    r"|strong|sub|sup|tt|u|var|wbr)(?:\s[^<>]*)?/?>",
+    r"</?(?:a|b|big|em|font|i|ins|kbd|mark|small|span|strong|sub|sup|u|wbr)(?:\s[^<>]*)?/?>",
     re.IGNORECASE,
 )
 _BREAK_TAG = re.compile(
-    r"</?(?:br|p|div|hr|li|ol|ul|table|tbody|thead|tr|td|th|h[1-6]|blockquote|pre)"
-    r"(?:\s[^<>]*)?/?>",
-    re.IGNORECASE,
+    r"</?(?:br|div|hr|p|table|tbody|td|th|thead|tr)(?:\s[^<>]*)?/?>", re.IGNORECASE
 )
 _AUTOLINK = re.compile(r"<((?:https?://|mailto:)[^<>\s]+)>")
 _QUOTED_LINE = re.compile(r">(?!\s*+[\d=.$€£¥-])")  # "p > 0.05" is no quotation
@@ -33,6 +32,8 @@ _ESCAPE = re.compile(r"\\([!-/:-@\[-`{-~])")
 _TARGET = r"""\((?:<[^<>\n]*>|[^\s()<>]*+(?:\([^\s()]*+\)[^\s()]*+)*+)(?:\s++"[^"\n]*")?\s*+\)"""
 _IMAGE = re.compile(r"!\[[^\[\]]*\]" + _TARGET)
 _LINK = re.compile(r"\[([^\[\]]*)\]" + _TARGET)
+# A link over several lines leaves each line a part of it.
+_LINK_REST = re.compile(r"\]\(<?https?://[^\s()<>]*+(?:\([^\s()]*+\)[^\s()]*+)*+>?(?:\)|\Z)")
 _CITATION_LINK = re.compile(r"\[\^?\w{1,3}\]\([^\s()]*#[^\s()]*(?:note|ref|fn)[^\s()]*\)")
 _FOOTNOTE = re.compile(r"\[(?:\^?\d{1,3}|\^\w{1,20}|[a-z]|(?:note|nb) \d{1,3})\](?!\()")
 _CODE_MARK = re.compile(r"`(?:(?<![^\W\d_]`)|(?![^\W\d_]))")
@@ -48,6 +49,8 @@ def _without_markup(text: str) -> str:
     if "[" in text:
         text = _FOOTNOTE.sub(" ", _CITATION_LINK.sub(" ", _IMAGE.sub(" ", text)))
         text = _LINK.sub(r"\1", text)
+    if "](" in text:
+        text = _LINK_REST.sub(" ", text)
     if ">" in text:
         text = _QUOTED_LINE.sub(" ", text)
     if "`" in text:
@@ -101,7 +104,8 @@ _TIMES = "십백천만억조十百千万萬億亿兆"
 _SPACED = rf"""
     (?:(?<!\w)-(?=\.?\d))? (?:(?<![\w.])\.(?=\d))?
     LETTER++
-    (?: (?<=\d)[.,:/'](?=\d)LETTER++ | -LETTER++ | '(?:t|s|re|ve|ll|d|m)(?!\w)
+    (?: (?<=\d)[.,:/'](?=\d)LETTER++ | 't(?!\w)
+      | (?:(?<=\d)-|-(?=\d)|(?<=\bnon)-|(?<=\bnicht)-|(?<=\banti)-)LETTER++
       | (?<=\d)[{_TIMES}]++(?:\d++)?
     )*+"""
 _OTHER = r"""
@@ -145,7 +149,7 @@ def tokens(text: str) -> list[str]:
 _NEGATION = regex.compile(
     r"""not|no|never|none|nor|neither|nothing|nobody|nowhere|noone|cannot|without|\p{L}+n't
     |nicht|nichts|nie|niemals|niemand|nirgends|weder|ohne|nein|kein(?:e[mnrs]?)?
-    |ne|pas|jamais|aucune?|rien|sans|ni|non|nunca|nada|ning[uú]n[oa]?|sin|jamás
+    |ne?|pas|jamais|aucune?|rien|sans|ni|non|nunca|nada|ning[uú]n[oa]?|sin|jamás
     |não|nem|sem|nenhuma?|mai|niente|nulla|nessun[oa]?|senza|né
     |niet|geen|nooit|niets|zonder|inte|ikke|aldrig|aldri|ingen|nigdy|bez
     |не|нет|ни|никогда|без|안|못|않\p{L}*|아니\p{L}*|없\p{L}*
@@ -154,19 +158,15 @@ _NEGATION = regex.compile(
 )
 
 
-def is_negation(token: str) -> bool:
-    """Whether a token negates, in one of the languages known here."""
-    return _NEGATION.fullmatch(token) is not None
-
-
-def is_number(token: str) -> bool:
-    """Whether a token holds a digit."""
-    return any(map(str.isdigit, token))
-
-
-def is_word(token: str) -> bool:
-    """Whether a token is more than a mark."""
-    return any(map(str.isalnum, token))
+@lru_cache(maxsize=1 << 17)
+def kind(token: str) -> Literal["word", "number", "negation", "mark"]:
+    """What a token is. A word with a digit in it is a number; negations are those of the languages
+    known here."""
+    if any(map(str.isdigit, token)):
+        return "number"
+    if _NEGATION.fullmatch(token):
+        return "negation"
+    return "word" if any(map(str.isalnum, token)) else "mark"
 
 
 _NUMBER = re.compile(r"(?<![\w.,])-?(?:[0-9]{1,3}(?: [0-9]{3})+(?![0-9])|[0-9][0-9.,']*)")
