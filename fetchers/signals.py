@@ -31,6 +31,8 @@ ENOUGH = 400
 _READ = 8_000  # characters of paragraphs in which phrases are looked for
 _SCRIPT = 4_000  # characters of a single script in which marks are looked for
 _KEPT = 64_000  # characters of scripts, and of class names, that are kept to look for marks
+_SLACK = 14  # characters that may stand around a headline: "Sorry, page not found"
+_AROUND = " .!?:-–—|\"'()[]<>*#"
 _STUB = 3  # words in an element that a script is still to fill ("Loading, please wait")
 _HITS = 3  # of one mark at one place: more says nothing more
 
@@ -118,8 +120,16 @@ class _Phrases:
         stems = self._by_stem
         for at in range(len(text) - self._STEM + 1):
             for known in stems.get(text[at : at + self._STEM], ()):
-                if text.startswith(known[0], at):
+                if text.startswith(known[0], at) and _is_whole(known[0], text, at):
                     yield known
+
+
+def _is_whole(phrase: str, text: str, at: int) -> bool:
+    """Whether an English phrase stands between the ends of words; others may be inflected."""
+    end = at + len(phrase)
+    return not phrase.isascii() or not (
+        text[end : end + 1].isalnum() or (at and text[at - 1].isalnum())
+    )
 
 
 _PHRASES = _Phrases(["phrase", "hint"])
@@ -200,12 +210,13 @@ class _Reader:
     frames: int = 0
     redirects: bool = False
     headings: list[str] = field(default_factory=list)
-    paragraphs: list[tuple[str, int]] = field(default_factory=list)  # and their words of prose
+    paragraphs: list[tuple[str, int, int]] = field(default_factory=list)  # words: prose, links
     fallback: list[str] = field(default_factory=list)
     sources: list[str] = field(default_factory=list)
     classes: set[str] = field(default_factory=set)
     _here: list[str] = field(default_factory=list)  # the paragraph under way
     _here_prose: int = 0
+    _here_links: int = 0
     _kept: Counter[str] = field(default_factory=Counter)
 
     def walk(self, root: LexborNode) -> None:
@@ -243,7 +254,7 @@ class _Reader:
             self.empty_roots += 1
 
     def _seen(self) -> int:
-        return self.prose + self._here_prose + self.links + self.chrome
+        return self.prose + self._here_prose + self.links + self._here_links + self.chrome
 
     def read(self, text: str) -> None:
         """Reads a body that is no HTML, line by line."""
@@ -345,7 +356,7 @@ class _Reader:
         if inside["aside"]:
             self.chrome += count
         elif inside["link"]:
-            self.links += count
+            self._here_links += count
         else:
             self._here_prose += count
 
@@ -356,9 +367,10 @@ class _Reader:
         if self._kept["text"] < _READ:
             paragraph = "".join(self._here)[:_READ]
             self._kept["text"] += len(paragraph)
-            self.paragraphs.append((paragraph, self._here_prose))
+            self.paragraphs.append((paragraph, self._here_prose, self._here_links))
         self.prose += self._here_prose
-        self._here, self._here_prose = [], 0
+        self.links += self._here_links
+        self._here, self._here_prose, self._here_links = [], 0, 0
 
     def signals(self, title: str) -> Signals:
         """What has been read, as it is kept."""
@@ -367,7 +379,7 @@ class _Reader:
         if prose < ENOUGH:
             headlines = [plain(h) for h in self.headings]
             parts = [*_BETWEEN.split(plain(title[:300])), plain(title[:300]), *headlines]
-            marks.update(mark for part in dict.fromkeys(parts) for mark in _headline(part))
+            marks.update(filter(None, map(_headline, dict.fromkeys(parts))))
             prose -= self._explained(marks)
             for _, mark in _PHRASES.found(plain(" ".join(self.fallback)[:_SCRIPT])):
                 marks[mark.replace("phrase:", "hint:")] += 1
@@ -388,30 +400,41 @@ class _Reader:
         )
 
     def _explained(self, marks: Counter[str]) -> int:
-        """Adds the marks of the paragraphs; the words of those that say nothing else."""
+        """Adds the marks of the paragraphs; the words of those that say little else."""
         explained = 0
-        for paragraph, prose in self.paragraphs:
+        for paragraph, prose, links in self.paragraphs:
             text = plain(paragraph)
-            headline = _headline(text) if len(text) < 100 else ()
             found = dict(_PHRASES.found(text))
-            room = sum(8 + 4 * words(phrase) for phrase in found)
-            if headline or (found and words(text) <= room):
-                explained += prose
-                marks.update(found.values())
+            if len(text) < 100 and (mark := _headline(text)):
+                found[text] = mark.replace("headline:", "phrase:" if _is_telling(text) else "hint:")
+            room = sum(
+                (4 + 2 * words(said)) * (1 if mark.startswith("hint:") else 2)
+                for said, mark in found.items()
+            )
+            if not found or words(text) > room:
+                continue
+            explained += prose
+            # An invitation that is nothing but a link stands on healthy pages too.
+            only_links = links > 0 and links >= words(text)
+            marks.update(m.replace("phrase:", "hint:") if only_links else m for m in found.values())
         return explained
 
 
-def _headline(text: str) -> tuple[str, ...]:
-    """The marks of a title, a part of one, or a heading: of the longest text that it matches."""
-    text = text.strip(" .!?:-–—|\"'()[]<>*#")
-    best: tuple[int, str] = (0, "")
-    for phrase, mark in _HEADLINES.found(text):
-        core = phrase.strip(" .!?:-–—|\"'()[]")
-        whole = text == core
-        enough = 4 if not core.isascii() else 9
-        if whole or (len(core) >= enough and len(text) <= len(core) + 14 and " " in core):
-            best = max(best, (len(core) + 100 * whole, mark))
-    return (best[1],) if best[1] else ()
+def _headline(text: str) -> str:
+    """The mark of a title, a part of one, or a heading: of the longest text that it says."""
+    text = text.strip(_AROUND)
+    best = ("", "")
+    for said, mark in _HEADLINES.found(text):
+        if text == said:
+            return mark
+        if _is_telling(said) and len(text) <= len(said) + _SLACK and len(said) > len(best[0]):
+            best = (said, mark)
+    return best[1]
+
+
+def _is_telling(said: str) -> bool:
+    """Whether a text is more than a word that is anywhere ("blocked", "error", "login")."""
+    return " " in said and len(said) > 8 if said.isascii() else len(said) > 3
 
 
 def _within(where: Where, text: str) -> Iterator[str]:

@@ -100,7 +100,7 @@ def triage(
     signals = page.signals
     prose = signals.prose if page.kind == "html" else max(signals.prose, page.words)
     evidence = [*_on_page(signals), *_in_headers(headers), *_in_url(final_url)]
-    if status >= 500:
+    if 500 <= status < 600:
         wall = _decide(prose, evidence)
         return wall if wall and wall[0] == "blocked" else ("unreachable", f"status {status}")
     if status == 429 and not page.words:
