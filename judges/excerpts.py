@@ -28,11 +28,10 @@ class Finding:
 
 
 class PageText:
-    """The text of a page, made ready once for any number of excerpts and rules."""
+    """The text of a page, made ready once, as far as they need it, for many excerpts and rules."""
 
     def __init__(self, text: str) -> None:
         self.text = text
-        self._written = _Sequence(tokens(text))
 
     def contains(self, text: str) -> bool:
         """Whether `text` stands on the page from the start of a word to the end of one, up to what
@@ -62,6 +61,11 @@ class PageText:
         return " ".join(plain(self.text).split())
 
     @cached_property
+    def words(self) -> int:
+        """How many words and numbers there are; each character of Chinese and Japanese is one."""
+        return sum(kind(token) != "mark" for token in self._written.tokens)
+
+    @cached_property
     def numbers(self) -> Sequence[float]:
         """Every number on the page, in order of size."""
         return sorted({reading for number in numbers(self.line) for reading in number})
@@ -70,6 +74,10 @@ class PageText:
     def dates(self) -> Sequence[PartialDate]:
         """Every date on the page."""
         return tuple(find_dates(self.text))
+
+    @cached_property
+    def _written(self) -> "_Sequence":
+        return _Sequence(tokens(self.text))
 
     @cached_property
     def _broken(self) -> bool:

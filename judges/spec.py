@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Iterable
 from datetime import date
 from functools import cached_property
+from itertools import combinations
 from typing import Annotated, Any, Literal, Self
 
 import regex
@@ -17,6 +18,8 @@ from pydantic import (
     Field,
     model_validator,
 )
+
+from fetchers.urls import host_matches
 
 # `{item.x}`, `{answer.x}`, `{url}`. A brace after \p, \P or \N is the regex's own.
 TEMPLATE = regex.compile(r"(?<!\\[pPN])\{(?P<role>[A-Za-z_]\w*)(?:\.(?P<name>[^{}]+))?\}")
@@ -44,7 +47,13 @@ def _is_day(text: str) -> str:
 
 
 def _several(value: Any) -> Any:
+    if value == []:
+        raise ValueError("an empty list")
     return (value,) if isinstance(value, str) else value
+
+
+def _nested(inner: str, outer: str) -> bool:
+    return host_matches(inner if "://" in inner else f"http://{inner}", outer)
 
 
 def _iso(value: Any) -> Any:
@@ -55,8 +64,8 @@ def _iso(value: Any) -> Any:
 Text = Annotated[str, Field(min_length=1), AfterValidator(_known_roles)]
 Pattern = Annotated[Text, AfterValidator(_compiles)]
 Day = Annotated[Text, AfterValidator(_is_day), BeforeValidator(_iso)]
-Texts = Annotated[tuple[Text, ...], Field(min_length=1), BeforeValidator(_several)]
-Patterns = Annotated[tuple[Pattern, ...], Field(min_length=1), BeforeValidator(_several)]
+Texts = Annotated[tuple[Text, ...], BeforeValidator(_several)]
+Patterns = Annotated[tuple[Pattern, ...], BeforeValidator(_several)]
 
 
 class _Model(BaseModel):
@@ -100,11 +109,15 @@ class Rule(_Model):
         return data
 
     @model_validator(mode="after")
-    def _in_order(self) -> Self:
+    def _can_hold(self) -> Self:
         if self.date_between and not any(map(TEMPLATE.search, self.date_between)):
             first, last = self.date_between
             if first > last:
                 raise ValueError(f"date_between ends ({last}) before it begins ({first})")
+        for one, other in combinations(self.domain or (), 2):
+            if TEMPLATE.search(one + other) or _nested(one, other) or _nested(other, one):
+                continue
+            raise ValueError(f"domain: a list means all of them; no host is in {one} and {other}")
         return self
 
 
