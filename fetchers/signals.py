@@ -31,6 +31,7 @@ ENOUGH = 400
 _READ = 8_000  # characters of paragraphs in which phrases are looked for
 _SCRIPT = 4_000  # characters of a single script in which marks are looked for
 _KEPT = 64_000  # characters of scripts, and of class names, that are kept to look for marks
+_TERSE = 20  # words of a sentence that says one thing
 _SLACK = 14  # characters that may stand around a headline: "Sorry, page not found"
 _AROUND = " .!?:-–—|\"'()[]<>*#"
 _STUB = 3  # words in an element that a script is still to fill ("Loading, please wait")
@@ -45,6 +46,7 @@ class Mark:
     state: State | None
     room: int
     needles: dict[Where, tuple[str, ...]]
+    pair: tuple[tuple[str, ...], ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,6 +91,7 @@ def _load() -> tuple[Mark, ...]:
             state=mark.get("state"),
             room=mark.get("room", ENOUGH),
             needles={where: tuple(map(plain, mark.get(where, ()))) for where in places},
+            pair=tuple(map(tuple, mark.get("pair", ()))),
         )
         for mark in tomllib.loads(_MARKERS.decode())["mark"]
     )
@@ -136,6 +139,8 @@ _PHRASES = _Phrases(["phrase", "hint"])
 _HEADLINES = _Phrases(["headline"])
 
 _CJK = re.compile(r"[\u0e00-\u0e7f\u3040-\u30ff\u3400-\u9fff]")
+_NO_WORD = re.compile(r"[^\w]+")
+_DOMAIN = re.compile(r"\b[\w-]{1,63}(?:\.[a-z][\w-]{1,62}){1,3}\b")
 _BETWEEN = re.compile(r"\s+[|·•»«–—:-]+\s+|\s*[|»«]\s*|[|_]|: ")
 _REFRESH = re.compile(r"^\s*[\d.]{1,6}\s*[;,]\s*url|^\s*[0-5]\s*$", re.I)
 _JUMP = re.compile(
@@ -380,7 +385,7 @@ class _Reader:
             headlines = [plain(h) for h in self.headings]
             parts = [*_BETWEEN.split(plain(title[:300])), plain(title[:300]), *headlines]
             marks.update(filter(None, map(_headline, dict.fromkeys(parts))))
-            prose -= self._explained(marks)
+            prose -= self._explained(marks, headlines)
             for _, mark in _PHRASES.found(plain(" ".join(self.fallback)[:_SCRIPT])):
                 marks[mark.replace("phrase:", "hint:")] += 1
             marks.update(_within("script", "\n".join(self.sources)))
@@ -399,34 +404,54 @@ class _Reader:
             redirects=self.redirects,
         )
 
-    def _explained(self, marks: Counter[str]) -> int:
+    def _explained(self, marks: Counter[str], headings: list[str]) -> int:
         """Adds the marks of the paragraphs; the words of those that say little else."""
         explained = 0
         for paragraph, prose, links in self.paragraphs:
             text = plain(paragraph)
-            found = dict(_PHRASES.found(text))
-            if len(text) < 100 and (mark := _headline(text)):
-                found[text] = mark.replace("headline:", "phrase:" if _is_telling(text) else "hint:")
-            room = sum(
-                (4 + 2 * words(said)) * (1 if mark.startswith("hint:") else 2)
-                for said, mark in found.items()
-            )
-            if not found or words(text) > room:
+            said = _said(text)
+            if not said:
                 continue
             explained += prose
+            if text in headings:  # has been counted as one
+                continue
             # An invitation that is nothing but a link stands on healthy pages too.
             only_links = links > 0 and links >= words(text)
-            marks.update(m.replace("phrase:", "hint:") if only_links else m for m in found.values())
+            marks.update(m.replace("phrase:", "hint:") if only_links else m for m in said)
         return explained
+
+
+def _said(text: str) -> list[str]:
+    """The marks of a paragraph that says little else; none of any other."""
+    length = words(text)
+    found = dict(_PHRASES.found(text))
+    if len(text) < 100 and (mark := _headline(text)):
+        found[text] = mark.replace("headline:", "phrase:")
+    room = sum(
+        (4 + 2 * words(phrase)) * (1 if mark.startswith("hint:") else 2)
+        for phrase, mark in found.items()
+    )
+    marks = list(found.values()) if length <= room else []
+    return marks + (_pairs(text) if length <= _TERSE else [])
+
+
+def _pairs(text: str) -> list[str]:
+    """The marks of which both lists have a word in a text."""
+    spaced = f" {_NO_WORD.sub(' ', text)} "
+    return [
+        f"phrase:{mark.name}"
+        for mark in MARKS
+        if mark.pair and all(any(word in spaced for word in words) for words in mark.pair)
+    ]
 
 
 def _headline(text: str) -> str:
     """The mark of a title, a part of one, or a heading: of the longest text that it says."""
-    text = text.strip(_AROUND)
+    text = _DOMAIN.sub("domain", text).strip(_AROUND)
     best = ("", "")
     for said, mark in _HEADLINES.found(text):
         if text == said:
-            return mark
+            return mark if _is_telling(said) else mark.replace("headline:", "phrase:")
         if _is_telling(said) and len(text) <= len(said) + _SLACK and len(said) > len(best[0]):
             best = (said, mark)
     return best[1]

@@ -123,8 +123,11 @@ def _decide(prose: int, evidence: Iterable[_Evidence]) -> tuple[State, str] | No
     ranked = sorted(pieces, key=lambda s: (-sum(p.weight for p in pieces[s]), _ORDER.index(s)))
     for state in ranked:
         heaviest = max(pieces[state], key=lambda piece: piece.weight)
-        telling = sum(piece.weight for piece in pieces[state] if piece.weight > 1)
-        if prose <= _ROOM[min(max(telling, heaviest.weight), 3)]:
+        # A teaser has prose of its own, so what points to a paywall adds up; hints of others,
+        # such as a login box at the side, do not unless something telling stands beside them.
+        total = sum(piece.weight for piece in pieces[state])
+        telling = total if state == "paywall" or heaviest.weight > 1 else 1
+        if prose <= _ROOM[min(telling, 3)]:
             return state, heaviest.name
     return None
 
@@ -132,9 +135,12 @@ def _decide(prose: int, evidence: Iterable[_Evidence]) -> tuple[State, str] | No
 def _on_page(signals: Signals) -> Iterator[_Evidence]:
     for met in signals.marks:
         where, _, name = met.partition(":")
-        # A captcha in a form that asks for more is a contact form's, not a wall's.
-        if name != "captcha widget" or signals.fields < 2:
+        if name != "captcha widget":
             yield from _of(_NAMED.get(name), cast(Where, where))
+        elif not signals.fields and where == "element":
+            yield _Evidence("blocked", 2, ENOUGH, "captcha")
+        elif signals.fields < 2:  # one in a form that asks for more is a contact form's
+            yield _Evidence("blocked", 1, ENOUGH, "captcha")
     if signals.passwords:
         yield _Evidence("login", 1, ENOUGH, "asks for a password")
 
