@@ -1,0 +1,200 @@
+"""What a reader sees of an HTML page: its title, its description, all of its visible text."""
+
+import re
+
+from selectolax.lexbor import LexborHTMLParser, LexborNode
+
+# --------------------------------------------------------------------------------- parsing, bounded
+
+_BLOCKS = frozenset(
+    """
+    address article aside blockquote body br caption center dd details dialog dir div dl dt fieldset
+    figcaption figure footer form h1 h2 h3 h4 h5 h6 header hgroup hr legend li listing main menu nav
+    ol optgroup option p pre search section select summary table tbody textarea tfoot thead title tr
+    ul xmp
+    """.split()
+)
+
+# Elements that a sibling or their parent's end closes, and the group within which they do.
+_CLOSED_BY_NEXT = {
+    "p": "p",
+    "li": "li",
+    **dict.fromkeys(("dd", "dt"), "dd"),
+    **dict.fromkeys(("option", "optgroup"), "option"),
+    **dict.fromkeys(("tbody", "thead", "tfoot", "tr", "td", "th", "caption", "colgroup"), "row"),
+    **dict.fromkeys(("rt", "rp"), "rt"),
+}
+_FORMATTING = frozenset("b big code em font i nobr s small strike strong tt u".split())
+_FLAT = frozenset(
+    """
+    a area base body br col embed head hr html img input link meta noscript param source textarea
+    title track wbr
+    """.split()
+)
+_MANY = 1_000  # start tags up to which no nesting takes a parser long
+_DEEP = 512  # as in browsers
+
+_TAG = re.compile(
+    r"<!--(?:.*?-->|.*)"
+    r"|<(?P<raw>script|style|iframe|noembed|noframes|xmp)\b(?:.*?</(?P=raw)\b|.*)"
+    r"|<(?P<end>/?)(?P<name>[a-z][^\s/>]*)",
+    re.I | re.S,
+)
+
+
+def parse(html: str) -> LexborHTMLParser:
+    """The tree of a page or of a part of one, as the HTML Standard builds it.
+
+    The Standard's algorithm takes quadratic time and space in how deep elements are nested and how
+    many are left open; so what a page of many tags nests deeper than browsers do is flattened.
+    """
+    if html.count("<") - html.count("</") > _MANY:
+        html = _flattened(html)
+    return LexborHTMLParser(html)
+
+
+def _flattened(html: str) -> str:
+    """The page with what would lie deeper than `_DEEP` made empty elements, its text untouched.
+
+    Where elements overlap this takes too many for open, never too few. Formatting elements, which
+    every block opens anew until they are closed, become ones that are not.
+    """
+    open_: list[str] = []
+
+    def tamed(tag: re.Match[str]) -> str:
+        name = (tag["name"] or "").lower()
+        if not name or name in _FLAT:
+            return tag[0]
+        if name in _FORMATTING:
+            name = "span"
+        if tag["end"]:
+            while name in _BLOCKS and open_ and open_[-1] != name and open_[-1] in _CLOSED_BY_NEXT:
+                open_.pop()
+            if open_ and open_[-1] == name:
+                open_.pop()
+            return f"</{name}"
+        group = _CLOSED_BY_NEXT.get(name)
+        if group and open_ and open_[-1] == "p":
+            open_.pop()
+        if group and open_ and _CLOSED_BY_NEXT.get(open_[-1]) == group:
+            open_[-1] = name
+        elif len(open_) < _DEEP:
+            open_.append(name)
+        else:
+            return "<br" if name in _BLOCKS else "<wbr"
+        return f"<{name}"
+
+    return _TAG.sub(tamed, html)
+
+
+# ------------------------------------------------------------------------------------- visible text
+
+_UNSEEN = (
+    "head, script, style, template, iframe, noembed, noframes, object, video, audio, canvas,"
+    " datalist, rp, svg title, svg desc, svg metadata, annotation, annotation-xml,"
+    ' [hidden]:not([hidden="until-found" i])'
+)
+_STYLED = '[style*="display" i], [style*="visibility" i]'
+_UNSHOWN = re.compile(r"(?:^|;)\s*(?:display\s*:\s*none|visibility\s*:\s*hidden)\b", re.I)
+_WHOLE = ("html", "body")  # hidden as a whole only until a script shows them
+
+# Set between the texts of elements; as characters of a page's own they are as good as a space.
+_BREAK, _CELL, _PRE, _END_PRE = "\x1e", "\x1f", "\x1c", "\x1d"
+_AROUND = {
+    ", ".join(sorted(_BLOCKS - {"br", "hr", "pre", "textarea", "listing", "xmp", "body"})): (
+        _BREAK,
+        _BREAK,
+    ),
+    "pre, textarea, listing, xmp": (_BREAK + _PRE, _END_PRE + _BREAK),
+    "td, th": (_CELL, _CELL),
+    "button": (" ", " "),
+    "br, hr": (_BREAK, ""),
+}
+_PRE_MARK = re.compile(f"[{_PRE}{_END_PRE}]")
+_INNER = 2  # levels of documents within documents
+_FRAMES = 50  # inner documents of one that are read
+
+
+_LABEL = 1_000  # characters of a title or a description that are kept
+
+
+def title(tree: LexborHTMLParser) -> str:
+    """The page's title, on one line."""
+    found = (node.text() for node in tree.css("title") if node.parent and node.parent.tag != "svg")
+    return " ".join(next(found, "").split())[:_LABEL]
+
+
+def description(tree: LexborHTMLParser) -> str:
+    """What the page's head says that it is about, on one line."""
+    meta = tree.css_first('meta[name="description" i], meta[property="og:description" i]')
+    return " ".join((meta.attributes.get("content") or "").split())[:_LABEL] if meta else ""
+
+
+def visible_text(tree: LexborHTMLParser) -> str:
+    """All that a reader sees of a page: a line for a block, the cells of a row parted by tabs.
+
+    Uses the tree up.
+    """
+    return _lines(_marked(tree, _INNER))
+
+
+def _marked(tree: LexborHTMLParser, levels: int) -> str:
+    """The visible text with marks where elements part it."""
+    if levels:
+        for node in tree.css("template[shadowrootmode], iframe[srcdoc]")[:_FRAMES]:
+            if node.tag == "template":
+                inner = node.template_fragments()[0].html
+            else:
+                inner = node.attributes.get("srcdoc")
+            node.insert_before(f"{_BREAK}{_marked(parse(inner or ''), levels - 1)}{_BREAK}")
+    for node in tree.css(_UNSEEN):
+        _unlink(node)
+    for node in tree.css(_STYLED):
+        if _UNSHOWN.search(node.attributes.get("style") or ""):
+            _unlink(node)
+    for selector, (before, after) in _AROUND.items():
+        for node in tree.css(selector):
+            node.insert_before(before)
+            if after:
+                node.insert_after(after)
+    fallback = tree.css("noscript")
+    unseen = [node.text() for node in fallback]
+    for node in fallback:
+        _unlink(node)
+    text = tree.root.text() if tree.root else ""
+    return text if not _blank(text) else _BREAK.join(unseen)
+
+
+def _unlink(node: LexborNode) -> None:
+    if node.tag not in _WHOLE:
+        node.decompose(recursive=False)
+
+
+def _blank(text: str) -> bool:
+    return not text or text.isspace()  # the marks are white space
+
+
+def _lines(marked: str) -> str:
+    """Marks to line breaks and tabs; white space within a line to single spaces."""
+    if _PRE in marked:
+        marked = _with_lines_of_pre(marked)
+    lines = []
+    for line in marked.split(_BREAK):
+        if _CELL in line:
+            cells = (" ".join(cell.split()) for cell in line.split(_CELL))
+            line = "\t".join(cell for cell in cells if cell)
+        else:
+            line = " ".join(line.split())
+        if line:
+            lines.append(line)
+    return "\n".join(lines)
+
+
+def _with_lines_of_pre(marked: str) -> str:
+    parts, depth, at = [], 0, 0
+    for mark in _PRE_MARK.finditer(marked):
+        part = marked[at : mark.start()]
+        parts.append(part.replace("\n", _BREAK) if depth > 0 else part)
+        depth += 1 if mark[0] == _PRE else -1
+        at = mark.end()
+    return "".join((*parts, marked[at:]))
