@@ -9,7 +9,7 @@ import re
 import tomllib
 import unicodedata
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Container, Iterable, Iterator
 from dataclasses import dataclass, field
 from hashlib import sha256
 from pathlib import Path
@@ -139,6 +139,8 @@ _PHRASES = _Phrases(["phrase", "hint"])
 _HEADLINES = _Phrases(["headline"])
 
 _CJK = re.compile(r"[\u0e00-\u0e7f\u3040-\u30ff\u3400-\u9fff]")
+# What invites on healthy pages ("log in to comment"): a paragraph of it is no wall.
+_NO_WALL = frozenset(f"phrase:{mark.name}" for mark in MARKS if mark.state is None)
 _NO_WORD = re.compile(r"[^\w]+")
 _DOMAIN = re.compile(r"\b[\w-]{1,63}(?:\.[a-z][\w-]{1,62}){1,3}\b")
 _BETWEEN = re.compile(r"\s+[|·•»«–—:-]+\s+|\s*[|»«]\s*|[|_]|: ")
@@ -384,8 +386,9 @@ class _Reader:
         if prose < ENOUGH:
             headlines = [plain(h) for h in self.headings]
             parts = [*_BETWEEN.split(plain(title[:300])), plain(title[:300]), *headlines]
-            marks.update(filter(None, map(_headline, dict.fromkeys(parts))))
-            prose -= self._explained(marks, headlines)
+            headed = {part: mark for part in parts if (mark := _headline(part))}
+            marks.update(headed.values())
+            prose -= self._explained(marks, headed)
             for _, mark in _PHRASES.found(plain(" ".join(self.fallback)[:_SCRIPT])):
                 marks[mark.replace("phrase:", "hint:")] += 1
             marks.update(_within("script", "\n".join(self.sources)))
@@ -404,7 +407,7 @@ class _Reader:
             redirects=self.redirects,
         )
 
-    def _explained(self, marks: Counter[str], headings: list[str]) -> int:
+    def _explained(self, marks: Counter[str], headed: Container[str]) -> int:
         """Adds the marks of the paragraphs; the words of those that say little else."""
         explained = 0
         for paragraph, prose, links in self.paragraphs:
@@ -413,7 +416,7 @@ class _Reader:
             if not said:
                 continue
             explained += prose
-            if text in headings:  # has been counted as one
+            if text in headed:  # has been counted
                 continue
             # An invitation that is nothing but a link stands on healthy pages too.
             only_links = links > 0 and links >= words(text)
@@ -432,12 +435,16 @@ def _said(text: str) -> list[str]:
         for phrase, mark in found.items()
     )
     marks = list(found.values()) if length <= room else []
-    return marks + (_pairs(text) if length <= _TERSE else [])
+    if _NO_WALL.isdisjoint(found.values()) and length <= _TERSE:
+        marks += [mark for mark in _pairs(text) if mark not in marks]
+    return marks if _NO_WALL.isdisjoint(marks) else [*_NO_WALL]
 
 
 def _pairs(text: str) -> list[str]:
-    """The marks of which both lists have a word in a text."""
+    """The marks of which both lists have a word in a sentence without figures."""
     spaced = f" {_NO_WORD.sub(' ', text)} "
+    if any(sign.isdigit() for sign in spaced):
+        return []
     return [
         f"phrase:{mark.name}"
         for mark in MARKS

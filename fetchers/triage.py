@@ -39,7 +39,7 @@ _WEIGHT: Mapping[Where, int] = {
 # The most words of other prose beside marks of such a weight: more, and they do not decide.
 # A press notice has some thirty words, the teaser before a paywall up to a hundred.
 _ROOM = {1: 12, 2: 60, 3: 120}
-_LEAST = 8  # words below which a page with scripts is taken for a shell
+_LEAST = 6  # words below which a page with scripts is taken for a shell
 _SHELL = 40  # words around an application's empty root, at most
 _STUB = 25  # words on a page that sends its reader elsewhere, or is still loading
 
