@@ -17,7 +17,7 @@ class Record:
 
     index: int
     subtask: str | None
-    item: Mapping[str, str]
+    item: Mapping[str, Any]
     url: str
     excerpts: tuple[str, ...]
     answer: Any

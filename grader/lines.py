@@ -1,0 +1,80 @@
+"""Files of JSON lines: plain, gzipped or standard input, read line by line."""
+
+import gzip
+import json
+import sys
+import zlib
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Any, BinaryIO
+
+import orjson
+
+LONGEST_LINE = 1 << 28
+"""Bytes. A longer line is passed over, so that a file without line ends cannot fill the memory."""
+STANDARD_INPUT = "-"
+
+_BOM = b"\xef\xbb\xbf"
+
+
+class Unusable(Exception):
+    """Why a line, or a part of it, cannot be used."""
+
+
+def read_lines(
+    path: str, reject: Callable[[str, str], None], at: Callable[[int], None] = lambda offset: None
+) -> Iterator[tuple[str, bytes]]:
+    """The lines of a file that are not blank, each with its place (FILE:LINE). Blocking.
+
+    `reject` gets the place and the reason of what cannot be read; `at` the bytes of the file
+    that were read so far.
+    """
+    number = 0
+    try:
+        with ExitStack() as files:
+            source: Any = files.enter_context(_open(path))
+            file = files.enter_context(gzip.open(source)) if path.endswith(".gz") else source
+            measured = source.seekable()
+            while line := file.readline(LONGEST_LINE):
+                number += 1
+                place = f"{path}:{number}"
+                if measured:
+                    at(source.tell())
+                if len(line) == LONGEST_LINE:
+                    reject(place, f"longer than {LONGEST_LINE} bytes")
+                    while line and not line.endswith(b"\n"):
+                        line = file.readline(LONGEST_LINE)
+                elif line := line.removeprefix(_BOM).strip():
+                    yield place, line
+    except (OSError, EOFError, zlib.error) as error:
+        reason = getattr(error, "strerror", None) or str(error)
+        reject(f"{path}:{number + 1}", f"unreadable from here on: {reason}")
+
+
+def parse_object(raw: bytes) -> dict[str, Any]:
+    """One JSON object; a lone surrogate in it, which no UTF-8 file can hold, becomes `?`.
+
+    Raises Unusable.
+    """
+    value = parse_json(raw)
+    if not isinstance(value, dict):
+        raise Unusable("not a JSON object")
+    return value
+
+
+def parse_json(raw: bytes) -> Any:
+    """As `parse_object`, for any JSON value."""
+    try:
+        return orjson.loads(raw)
+    except orjson.JSONDecodeError as error:
+        reason = str(error)
+    try:  # the standard parser takes lone surrogates, ours does not
+        text = json.dumps(json.loads(raw.decode()), ensure_ascii=False)
+        return orjson.loads(text.encode("utf-8", "replace"))
+    except (ValueError, RecursionError):
+        raise Unusable(f"unreadable JSON: {reason}") from None
+
+
+def _open(path: str) -> BinaryIO:
+    return sys.stdin.buffer if path == STANDARD_INPUT else Path(path).open("rb")

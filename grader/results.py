@@ -1,0 +1,131 @@
+"""The files of a call: records.jsonl, scores.jsonl, rejects.jsonl, summary.json (formats.md, 3)."""
+
+from array import array
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, BinaryIO
+
+import orjson
+
+from grader.submissions import Reject
+
+WRITE_SIZE = 1 << 18
+"""Bytes gathered before they go to a file: few writes, and little lost to a SIGKILL."""
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """One graded submission: `score` and `rows` are its lines in scores.jsonl and records.jsonl.
+
+    `ordinal` is the submission's place in the input. `metrics` are the figures that are averaged
+    over rollouts and tasks, nested as in `score`; a figure that is None is left out of its mean.
+    `ungraded` counts the records that could not be judged; `error` is what the attempt failed with.
+    """
+
+    ordinal: int
+    run: str
+    task: str
+    rollout: str
+    kind: str
+    ungraded: int
+    error: str
+    metrics: Mapping[str, Any]
+    score: Any
+    rows: Sequence[Any]
+
+    @property
+    def complete(self) -> bool:
+        """Whether every record could be judged."""
+        return not self.ungraded
+
+
+class _LinesFile:
+    """A file of JSON lines that grows in the order in which results end, and is put in the order
+    of the input when it is closed."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._file: BinaryIO = path.open("wb")
+        self._pending = bytearray()
+        self._ordinals = array("q")
+        self._ends = array("q", [0])
+
+    def add(self, ordinal: int, rows: Iterable[Any]) -> None:
+        before = len(self._pending)
+        for row in rows:
+            self._pending += orjson.dumps(row, option=orjson.OPT_APPEND_NEWLINE)
+        self._ordinals.append(ordinal)
+        self._ends.append(self._ends[-1] + len(self._pending) - before)
+        if len(self._pending) >= WRITE_SIZE:
+            self.flush()
+
+    def flush(self) -> None:
+        self._file.write(self._pending)
+        self._file.flush()
+        self._pending.clear()
+
+    def close(self) -> None:
+        self.flush()
+        self._file.close()
+        order = sorted(range(len(self._ordinals)), key=self._ordinals.__getitem__)
+        if all(place == row for row, place in enumerate(order)):
+            return
+        scratch = self._path.with_suffix(".sorting")
+        with self._path.open("rb") as source, scratch.open("wb") as target:
+            for place in order:
+                source.seek(self._ends[place])
+                _copy(source, target, self._ends[place + 1] - self._ends[place])
+        scratch.replace(self._path)
+
+
+def _copy(source: BinaryIO, target: BinaryIO, length: int) -> None:
+    while length > 0:
+        block = source.read(min(length, WRITE_SIZE))
+        target.write(block)
+        length -= len(block)
+
+
+class OutputError(Exception):
+    """The results cannot be written where they were asked for; the message says why."""
+
+
+class Output:
+    """The result files of one call in a folder; begun anew, and grown as results come in."""
+
+    def __init__(self, folder: Path, inputs: Iterable[Path] = ()) -> None:
+        """Raises OutputError where the folder cannot be written, or a file there is an input."""
+        self._folder = folder
+        names = ("records.jsonl", "scores.jsonl", "rejects.jsonl")
+        taken = {path.resolve() for path in inputs} & {(folder / name).resolve() for name in names}
+        if taken:
+            raise OutputError(f"{taken.pop()} is an input of this call; choose another --out")
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+            self._records, self._scores, self._rejects = (
+                _LinesFile(folder / name) for name in names
+            )
+        except OSError as error:
+            raise OutputError(f"cannot write in {folder}: {error.strerror}") from error
+
+    def add(self, result: Result) -> None:
+        """Write one submission's lines."""
+        self._records.add(result.ordinal, result.rows)
+        self._scores.add(result.ordinal, (result.score,))
+
+    def reject(self, reject: Reject) -> None:
+        """Write one line of rejects.jsonl."""
+        self._rejects.add(0, (reject,))
+
+    def summarise(self, summary: Mapping[str, Any]) -> None:
+        """Replace summary.json, and let what was added so far reach the disk."""
+        for file in (self._records, self._scores, self._rejects):
+            file.flush()
+        scratch = self._folder / "summary.json.new"
+        scratch.write_bytes(orjson.dumps(summary, option=orjson.OPT_INDENT_2))
+        scratch.replace(self._folder / "summary.json")
+
+    def close(self) -> None:
+        """Put the files in the order of the input."""
+        for file in (self._records, self._scores, self._rejects):
+            file.close()

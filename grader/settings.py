@@ -1,0 +1,30 @@
+"""How a grader works: what `Grader` is made with, and what flags and `grader.toml` set."""
+
+import os
+from dataclasses import dataclass, field
+from pathlib import Path
+
+RULES = "rules"
+"""The judge that needs no model."""
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """Where results are kept, how pages are got and judged, and how much at once.
+
+    `pages` are WARC archives that answer before the network; with `offline` nothing else than
+    they and the cache does. `max_age` is in seconds: a page that was fetched longer ago is
+    fetched again. `allow_hosts` are HOST or HOST:PORT that the address guard lets through.
+    `workers` counts model calls under way at once, `fetch_workers` visits of pages,
+    `cpu_workers` processes that read pages and compare excerpts.
+    """
+
+    cache: Path = Path(".assay")
+    judge: str = RULES
+    workers: int = 64
+    pages: tuple[Path, ...] = ()
+    offline: bool = False
+    max_age: float | None = None
+    allow_hosts: tuple[str, ...] = ()
+    fetch_workers: int = 64
+    cpu_workers: int = field(default_factory=lambda: os.cpu_count() or 1)

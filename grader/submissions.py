@@ -1,0 +1,286 @@
+"""Run files to submissions and records; raw responses to records (formats.md, 2)."""
+
+import json
+import sys
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import orjson
+
+from grader.lines import STANDARD_INPUT, Unusable, parse_json, parse_object, read_lines
+from grader.spool import Spool
+from grader.tasks import AnyTask, CollectionTask
+from judges.record import Record
+
+
+@dataclass(frozen=True, slots=True)
+class Submission:
+    """What one system (`run`) handed in for one task in one attempt (`rollout`).
+
+    `where` is FILE:LINE of its (first) line. `error` is what the attempt failed with, empty
+    where it did not.
+    """
+
+    task: AnyTask
+    run: str
+    rollout: str
+    where: str
+    records: tuple[Record, ...]
+    error: str
+
+
+@dataclass(frozen=True, slots=True)
+class Reject:
+    """A line, or a record of a line, that no submission can take; `where` is FILE:LINE."""
+
+    where: str
+    reason: str
+    run: str = ""
+    task: str = ""
+    rollout: str = ""
+
+
+Name = tuple[str, str, str]
+"""Which submission: run, task and rollout."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Line:
+    """One readable line of a run file, of a known task."""
+
+    where: str
+    submission: Name
+    data: Mapping[str, Any]
+
+
+class Reader:
+    """Reads run files as a stream of submissions; what it cannot use goes to `reject`.
+
+    Iterating blocks on disk and parses JSON: do it outside the event loop. A `records` or
+    `response` line is handed out at once; the `record` lines of a submission may stand anywhere,
+    so they wait in a temporary file and are handed out after the last line, in the order of
+    their first lines. No more than one submission is held at a time.
+    """
+
+    def __init__(
+        self,
+        paths: Sequence[str],
+        tasks: Mapping[str, AnyTask],
+        reject: Callable[[Reject], None],
+        limit: int | None = None,
+    ) -> None:
+        """`paths` may hold `-` for standard input; `limit` is a number of records, over all."""
+        self._paths = paths
+        self._tasks = tasks
+        self._reject = reject
+        self._left = sys.maxsize if limit is None else limit
+        self._whole: set[Name] = set()
+        self._sizes = [0 if path == STANDARD_INPUT else _size(path) for path in paths]
+        self._bytes = 0
+        self._handed_out = 0
+        self._waiting = 0
+        stems = [_stem(path) for path in paths]
+        self._unnamed = {STANDARD_INPUT} | {stem for stem in stems if stems.count(stem) > 1}
+
+    @property
+    def share_read(self) -> float:
+        """The part of the input that was handed out, from 0 to 1; 0 for standard input."""
+        known = self._handed_out + self._waiting
+        total = sum(self._sizes)
+        return self._bytes / total * self._handed_out / known if total and known else 0.0
+
+    def __iter__(self) -> Iterator[Submission]:
+        with Spool[Name]() as spool:
+            for line in self._lines():
+                if self._left <= 0:
+                    break
+                try:
+                    submission = self._take(line, spool)
+                except Unusable as fault:
+                    self._reject(Reject(line.where, str(fault), *line.submission))
+                    continue
+                if submission is not None:
+                    yield submission
+            for name, lines in spool:
+                if self._left <= 0:
+                    break
+                self._waiting -= len(lines)
+                yield self._submission(name, [(p, orjson.loads(data)) for p, data in lines])
+
+    def _take(self, line: _Line, spool: Spool[Name]) -> Submission | None:
+        """A whole submission, or None where the line waits for others of its submission."""
+        single = "record" in line.data
+        if line.submission in self._whole or (line.submission in spool and not single):
+            raise Unusable("a second copy of a submission")
+        if single:
+            spool.add(line.submission, line.where, orjson.dumps(line.data["record"]))
+            self._waiting += 1
+            return None
+        records = [(line.where, record) for record in _raw_records(line.data)]
+        self._whole.add(line.submission)
+        error = line.data.get("error")
+        return self._submission(line.submission, records, line.where, str(error or ""))
+
+    def _submission(
+        self, name: Name, raw: Sequence[tuple[str, Any]], where: str = "", error: str = ""
+    ) -> Submission:
+        """A submission from its raw records, each with the place of its line."""
+        run, task_name, rollout = name
+        task = self._tasks[task_name]
+        records = []
+        for index, (place, data) in enumerate(raw[: self._left]):
+            try:
+                records.append(read_record(index, data, task))
+            except Unusable as fault:
+                self._reject(Reject(place, f"record {index}: {fault}", *name))
+        self._left -= len(raw)
+        self._handed_out += len(records)
+        return Submission(task, run, rollout, where or raw[0][0], tuple(records), error)
+
+    def _lines(self) -> Iterator[_Line]:
+        done = 0
+        for path, size in zip(self._paths, self._sizes, strict=True):
+
+            def at(offset: int, done: int = done) -> None:
+                self._bytes = done + offset
+
+            for where, raw in read_lines(path, self._reject_line, at):
+                try:
+                    yield self._read(where, raw, _stem(path))
+                except Unusable as fault:
+                    self._reject_line(where, str(fault))
+            done += size
+
+    def _reject_line(self, where: str, reason: str) -> None:
+        self._reject(Reject(where, reason))
+
+    def _read(self, where: str, raw: bytes, stem: str) -> _Line:
+        data = parse_object(raw)
+        task = data.get("task")
+        if not isinstance(task, str) or task not in self._tasks:
+            raise Unusable(f"unknown task {task!r}" if task is not None else "names no task")
+        run = _name(data, "run", "" if stem in self._unnamed else stem)
+        if not run:
+            raise Unusable("names no run, which its file's name cannot stand for")
+        return _Line(where, (run, task, _name(data, "rollout", "0")), data)
+
+
+def _name(data: Mapping[str, Any], field: str, default: str) -> str:
+    value = data.get(field)
+    if value is None:
+        return default
+    if isinstance(value, bool) or not isinstance(value, str | int):
+        raise Unusable(f"{field} is not a name")
+    return str(value)
+
+
+def _raw_records(data: Mapping[str, Any]) -> Sequence[Any]:
+    """The records of a whole submission, still unread."""
+    if "records" in data:
+        if not isinstance(data["records"], list):
+            raise Unusable("records is not a list")
+        return data["records"]
+    if isinstance(data.get("response"), str):
+        return records_in(data["response"])
+    if data.get("error"):
+        return ()
+    raise Unusable("has neither records, nor a record, nor a response, nor an error")
+
+
+def read_record(index: int, data: Any, task: CollectionTask) -> Record:
+    """A submitted record; where it is malformed its `fault` says how (formats.md, 2).
+
+    Raises an error, for the caller to reject it, where it belongs to no hierarchy of the task.
+    """
+    if not isinstance(data, dict):
+        return Record(index, None, {}, "", (), None, "not an object")
+    subtask = data.get("subtask")
+    hierarchy = (
+        task.hierarchies.get(subtask) if subtask is None or isinstance(subtask, str) else None
+    )
+    if hierarchy is None:
+        raise Unusable(f"unknown subtask {subtask!r}")
+    faults = []
+    url = data.get("url")
+    if not isinstance(url, str) or not url.strip():
+        faults.append("no url")
+        url = ""
+    item = data.get("item")
+    if not isinstance(item, dict):
+        faults.append("no item")
+        item = {}
+    values = {**item}
+    for field in hierarchy.fields:
+        value = item.get(field)
+        if isinstance(value, int | float) and not isinstance(value, bool):
+            values[field] = str(value)
+        elif not isinstance(value, str) or not value.strip():
+            faults.append(f"no {field} in item" if value in (None, "") else f"{field} is no text")
+            values.pop(field, None)
+    excerpts = data.get("excerpts")
+    if excerpts is None:
+        excerpts = []
+    if not isinstance(excerpts, list) or not all(isinstance(e, str) for e in excerpts):
+        faults.append("excerpts is not a list of texts")
+        excerpts = []
+    answer = data.get("answer")
+    return Record(index, subtask, values, url, tuple(excerpts), answer, "; ".join(faults))
+
+
+def records_in(response: str) -> list[Any]:
+    """The records in a system's raw text, still unread: from JSON that is fenced or bare, with
+    prose around it; of a list that is cut off, the whole ones (formats.md, 2).
+
+    An object is taken for a record where it has an `item` or a `url`; other objects and lists
+    are looked into. A text in which decoding fails over and over is given up as hopeless once
+    that has cost twenty times its length.
+    """
+    decoder = json.JSONDecoder()
+    found: list[Any] = []
+    budget = 20 * len(response) + 100_000
+    at = response.find("{")
+    while at >= 0 and budget > 0:
+        try:
+            value, end = decoder.raw_decode(response, at)
+        except RecursionError:
+            end, value = at + 1, None
+            budget -= len(response) - at
+        except json.JSONDecodeError as error:
+            unended = error.msg.startswith("Unterminated")
+            budget -= (len(response) if unended else error.pos) - at
+            end, value = at + 1, None
+        if value is not None:
+            found.extend(_records_of(parse_json(response[at:end].encode("utf-8", "replace"))))
+        at = response.find("{", end)
+    return found
+
+
+def _records_of(value: Any) -> Iterator[Any]:
+    stack = [value]
+    while stack:
+        value = stack.pop()
+        if isinstance(value, dict):
+            if "item" in value or "url" in value:
+                yield value
+            else:
+                stack.extend(reversed(value.values()))
+        elif isinstance(value, list):
+            stack.extend(reversed(value))
+
+
+def _stem(path: str) -> str:
+    """The run that a file's name stands for: its name up to `.jsonl` or `.jsonl.gz`."""
+    return (
+        path
+        if path == STANDARD_INPUT
+        else Path(path).name.removesuffix(".gz").removesuffix(".jsonl")
+    )
+
+
+def _size(path: str) -> int:
+    try:
+        return Path(path).stat().st_size
+    except OSError:
+        return 0  # reading it will say what is wrong

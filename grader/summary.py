@@ -1,0 +1,134 @@
+"""What a call's results come to: summary.json (formats.md, 3), fed one result at a time."""
+
+from array import array
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Mapping
+from math import fsum
+from typing import Any
+
+from grader.results import Result
+from grader.submissions import Reject
+from grader.tasks import AnyTask
+
+
+class _Figures:
+    """Sums and counts of nested figures, a row a task, so that a task's rollouts are averaged
+    before the tasks are (WANDR, section 5: every task contributes equally)."""
+
+    def __init__(self) -> None:
+        self._columns: dict[tuple[str, ...], int] = {}
+        self._rows: dict[str, array[float]] = {}
+
+    def add(self, task: str, metrics: Mapping[str, Any]) -> None:
+        row = self._rows.setdefault(task, array("d"))
+        for path, value in _leaves(metrics):
+            column = 2 * self._columns.setdefault(path, len(self._columns))
+            row.extend([0.0] * (column + 2 - len(row)))
+            row[column] += value
+            row[column + 1] += 1
+
+    def means(self, tasks: Iterable[str]) -> dict[str, Any]:
+        """The means over `tasks`, nested as the figures were."""
+        values: dict[int, list[float]] = defaultdict(list)
+        for row in filter(None, map(self._rows.get, tasks)):
+            for column in range(0, len(row), 2):
+                if row[column + 1]:
+                    values[column // 2].append(row[column] / row[column + 1])
+        nested: dict[str, Any] = {}
+        for path, number in self._columns.items():
+            if number in values:
+                at = nested
+                for name in path[:-1]:
+                    at = at.setdefault(name, {})
+                # Results end in any order, and float sums depend on it in their last digits.
+                at[path[-1]] = round(fsum(values[number]) / len(values[number]), 12)
+        return nested
+
+
+def _leaves(metrics: Mapping[str, Any]) -> Iterator[tuple[tuple[str, ...], float]]:
+    for name, value in metrics.items():
+        if isinstance(value, Mapping):
+            yield from (((name, *path), leaf) for path, leaf in _leaves(value))
+        elif value is not None:
+            yield (name,), float(value)
+
+
+COUNTS = ("submissions", "completed", "errors", "incomplete", "ungraded")
+
+
+class _Tally:
+    """One run's submissions of one kind: a row of counts a task, and their figures."""
+
+    def __init__(self) -> None:
+        self._counts: dict[str, array[int]] = {}
+        self._figures = _Figures()
+
+    def add(self, result: Result) -> None:
+        counts = self._counts.setdefault(result.task, array("q", [0] * len(COUNTS)))
+        errors, incomplete = bool(result.error), not result.complete
+        for place, more in enumerate((1, not errors, errors, incomplete, result.ungraded)):
+            counts[place] += more
+        if result.complete:
+            self._figures.add(result.task, result.metrics)
+
+    def report(self, tasks: Mapping[str, AnyTask]) -> dict[str, Any]:
+        """`tasks` are the loaded ones of this kind."""
+        by: dict[str, dict[str, list[str]]] = defaultdict(lambda: defaultdict(list))
+        for name in self._counts:
+            for label, value in tasks[name].labels.items():
+                for one in value if isinstance(value, list | tuple) else (value,):
+                    by[label][str(one)].append(name)
+        missing = len(tasks) - len(self._counts)
+        return {
+            **self._part(self._counts),
+            "loaded_tasks_without_a_submission": missing,
+            "by": {
+                label: {value: self._part(names) for value, names in sorted(values.items())}
+                for label, values in sorted(by.items())
+            },
+        }
+
+    def _part(self, names: Iterable[str]) -> dict[str, Any]:
+        names = list(names)
+        sums = [sum(self._counts[name][place] for name in names) for place in range(len(COUNTS))]
+        part: dict[str, Any] = {**dict(zip(COUNTS, sums, strict=True)), "tasks": len(names)}
+        if part["incomplete"]:
+            part["provisional"] = True
+        return {**part, "metrics": self._figures.means(names)}
+
+
+class Summary:
+    """Counts and mean figures of every run, kept by kind; incomplete submissions are counted and
+    left out of the means, an attempt that failed counts 0 in them."""
+
+    def __init__(self, tasks: Iterable[AnyTask]) -> None:
+        self._tasks: dict[str, dict[str, AnyTask]] = defaultdict(dict)
+        for task in tasks:
+            self._tasks[task.kind][task.name] = task
+        self._tallies: dict[str, dict[str, _Tally]] = {}
+        self._rejects: Counter[str] = Counter()
+
+    def add(self, result: Result) -> None:
+        """Take one graded submission in."""
+        kinds = self._tallies.setdefault(result.run, {})
+        kinds.setdefault(result.kind, _Tally()).add(result)
+
+    def reject(self, reject: Reject) -> None:
+        """Count what no submission could take, by its run where that is known."""
+        self._rejects[reject.run] += 1
+
+    def report(self, work: Mapping[str, Any]) -> dict[str, Any]:
+        """The content of summary.json; `work` is what the call did, stage by stage."""
+        return {
+            "runs": {
+                run: {
+                    kind: tally.report(self._tasks[kind]) for kind, tally in sorted(kinds.items())
+                }
+                for run, kinds in sorted(self._tallies.items())
+            },
+            "work": work,
+            "rejects": {
+                "count": self._rejects.total(),
+                "by_run": dict(sorted(self._rejects.items())),
+            },
+        }
