@@ -98,12 +98,12 @@ def triage(
     if headers.get("cf-mitigated", "").casefold() == "challenge":
         return "blocked", "Cloudflare challenge"
     signals = page.signals
-    prose = signals.prose if page.kind == "html" else max(signals.prose, page.words)
+    prose = signals.prose
     evidence = [*_on_page(signals), *_in_headers(headers), *_in_url(final_url)]
     if 500 <= status < 600:
         wall = _decide(prose, evidence)
         return wall if wall and wall[0] == "blocked" else ("unreachable", f"status {status}")
-    if status == 429 and not page.words:
+    if status == 429 and not page.words and _decide(prose, evidence) is None:
         return "unreachable", "status 429"
     if status >= 400:
         evidence.append(_Evidence(_BY_STATUS.get(status, "dead"), 3, ENOUGH, f"status {status}"))
@@ -111,7 +111,7 @@ def triage(
         return verdict
     if page.problem:
         return "dead", page.problem
-    return _without_marks(prose, signals, page)
+    return _without_marks(page)
 
 
 def _decide(prose: int, evidence: Iterable[_Evidence]) -> tuple[State, str] | None:
@@ -167,10 +167,11 @@ def _of(mark: Mark | None, where: Where) -> Iterator[_Evidence]:
         yield _Evidence(mark.state, _WEIGHT[where], mark.room, mark.name)
 
 
-def _without_marks(prose: int, signals: Signals, page: Readable) -> tuple[State, str]:
+def _without_marks(page: Readable) -> tuple[State, str]:
     """The state of a page on which no mark decides: whether there is anything to read at all."""
     if page.kind != "html":
-        return ("ok", "") if prose else ("dead", "nothing to read")
+        return ("ok", "") if page.words else ("dead", "nothing to read")
+    signals, prose = page.signals, page.signals.prose
     if signals.empty_roots and prose < _SHELL:
         return "unrendered", "an application's empty shell"
     if signals.redirects and prose < _STUB:

@@ -90,6 +90,17 @@ OK = {
         "<div id='onetrust-consent-sdk'><h2>We value your privacy</h2><p>We and our partners store "
         f"and/or access information on a device.</p></div>{NOTE}",
     ),
+    "a notice with an invitation to comment": html(
+        "Library", f"<h1>Library</h1>{NOTE}<p>Please log in to leave a comment.</p>"
+    ),
+    "a notice with a newsletter": html(
+        "Library",
+        f"{NOTE}<form>Subscribe to our newsletter <input type=email></form><div class=g-recaptcha></div>",
+    ),
+    "a sentence with a wall's words and figures": simple(
+        "Members approve budget",
+        "The members approved full access to the accounts on 4 March, with 82 votes to 11.",
+    ),
     "a notice of roadworks": simple(
         "Harbour tunnel closed on Sunday",
         "Scheduled maintenance closes the tunnel on Sunday 4 May from 6:00 to 14:00. Buses 3 and 8 "
@@ -637,6 +648,7 @@ def test_a_page_served_as_well(expected: State, name: str, body: str) -> None:
         (202, BLOCKED["AWS"], "blocked"),
         (405, BLOCKED["AWS"], "blocked"),
         (429, BLOCKED["too fast"], "blocked"),
+        (429, BLOCKED["Kasada"], "blocked"),
         (429, "", "unreachable"),
         (503, BLOCKED["DDoS-Guard"], "blocked"),
         (503, BLOCKED["Cloudflare"], "blocked"),
