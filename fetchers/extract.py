@@ -6,7 +6,7 @@ from typing import Literal
 
 import orjson
 import selectolax
-from lxml import etree  # type: ignore[import-untyped]
+from lxml import etree
 
 from fetchers import html, pdf
 from fetchers.charset import decode
@@ -203,7 +203,13 @@ def _xml(source: str) -> Extracted:
     """The text of every element, a line each; markup within it read as HTML, as feeds have it."""
     # The declaration speaks of bytes that are none any more. No entity is looked up or expanded.
     parser = etree.XMLParser(
-        encoding="utf-8", recover=True, resolve_entities=False, no_network=True, load_dtd=False
+        encoding="utf-8",
+        recover=True,
+        resolve_entities=False,
+        no_network=True,
+        load_dtd=False,
+        remove_comments=True,
+        remove_pis=True,
     )
     try:
         root = etree.fromstring(source.encode(), parser)
@@ -212,12 +218,12 @@ def _xml(source: str) -> Extracted:
     if root is None:
         return _read("xml", source)
     lines = []
-    for part in root.itertext(etree.Element):
+    for part in map(str, root.itertext()):
         line = part.strip()
         if "<" in line and ">" in line:
             line = html.visible_text(html.parse(line))
         if line:
             lines.append(line)
     title = root.find(".//{*}title")
-    name = " ".join("".join(title.itertext()).split()) if title is not None else ""
+    name = "" if title is None else " ".join("".join(map(str, title.itertext())).split())
     return _read("xml", "\n".join(lines), name)

@@ -6,14 +6,14 @@ from selectolax.lexbor import LexborHTMLParser, LexborNode
 
 # --------------------------------------------------------------------------------- parsing, bounded
 
-_BLOCKS = frozenset(
-    """
-    address article aside blockquote body br caption center dd details dialog dir div dl dt fieldset
-    figcaption figure footer form h1 h2 h3 h4 h5 h6 header hgroup hr legend li listing main menu nav
-    ol optgroup option p pre search section select summary table tbody textarea tfoot thead title tr
-    ul xmp
-    """.split()
-)
+_BLOCKS = frozenset((
+    "address", "article", "aside", "blockquote", "body", "br", "caption", "center", "dd",
+    "details", "dialog", "dir", "div", "dl", "dt", "fieldset", "figcaption", "figure", "footer",
+    "form", "h1", "h2", "h3", "h4", "h5", "h6", "header", "hgroup", "hr", "legend", "li",
+    "listing", "main", "menu", "nav", "ol", "optgroup", "option", "p", "pre", "search", "section",
+    "select", "summary", "table", "tbody", "textarea", "tfoot", "thead", "title", "tr", "ul",
+    "xmp",
+))  # fmt: skip
 
 # Elements that a sibling or their parent's end closes, and the group within which they do.
 _CLOSED_BY_NEXT = {
@@ -24,13 +24,13 @@ _CLOSED_BY_NEXT = {
     **dict.fromkeys(("tbody", "thead", "tfoot", "tr", "td", "th", "caption", "colgroup"), "row"),
     **dict.fromkeys(("rt", "rp"), "rt"),
 }
-_FORMATTING = frozenset("b big code em font i nobr s small strike strong tt u".split())
-_FLAT = frozenset(
-    """
-    a area base body br col embed head hr html img input link meta noscript param source textarea
-    title track wbr
-    """.split()
-)
+_FORMATTING = frozenset((
+    "b", "big", "code", "em", "font", "i", "nobr", "s", "small", "strike", "strong", "tt", "u",
+))  # fmt: skip
+_FLAT = frozenset((
+    "a", "area", "base", "body", "br", "col", "embed", "head", "hr", "html", "img", "input",
+    "link", "meta", "noscript", "param", "source", "textarea", "title", "track", "wbr",
+))  # fmt: skip
 _MANY = 1_000  # start tags up to which no nesting takes a parser long
 _DEEP = 512  # as in browsers
 

@@ -1,6 +1,6 @@
 """The text of PDF files."""
 
-import pypdfium2  # type: ignore[import-untyped]
+import pypdfium2
 from pypdfium2 import PdfDocument, PdfiumError
 from pypdfium2 import raw as pdfium
 
