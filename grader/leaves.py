@@ -11,9 +11,6 @@ Step = tuple[Value | int | None, Value | None]
 """A child as its siblings tell it apart: its value after canonicalisation, and its identity. No
 identity: outside a closed roster. No value either: a field of the key is missing."""
 
-ROOT: Value = ()
-"""The one top of a main hierarchy; the tops of a subtask are its parent key's identities."""
-
 TRUSTED = 2
 """A verdict of less confidence is treated as missing (WANDR, section 5)."""
 
@@ -21,7 +18,7 @@ JUDGED = ("verdict_full", "verdict_retrieval", "confidence")
 """The fields that make a record graded."""
 
 Reading = tuple[str, tuple[str, ...]]
-"""A key as records are read by it: its name and its fields."""
+"""A key above the url as records are read by it: its name and its fields."""
 
 Row = Mapping[str, Any]
 MISSING: Step = (None, None)
@@ -31,14 +28,12 @@ TEXT_OR_NULL = frozenset({str, NoneType})
 class Leaf(NamedTuple):
     """One graded record as the rollup sees it.
 
-    `top` is the node under which it stands: ROOT, or in a subtask the identity of the parent
-    key's value (None: outside or missing). `path` leads from there to the url, or ends in the
-    first step without an identity. Verdicts and confidence (False and 0 where there are none)
-    count for a graded record alone.
+    `path` leads to the url (in a subtask from its parent key), or ends in the first step without
+    an identity. Verdicts and confidence (False and 0 where there are none) count for a graded
+    record alone.
     """
 
     subtask: str | None
-    top: Value | None
     path: tuple[Step, ...]
     state: str
     full: bool
@@ -51,7 +46,7 @@ class LeafReader:
 
     def __init__(self, task: CollectionTask) -> None:
         self._levels: dict[str | None, tuple[Reading, ...]] = {
-            name: tuple((key.name, key.fields) for key in found.levels)
+            name: tuple((key.name, key.fields) for key in found.levels[:-1])
             for name, found in task.hierarchies.items()
         }
 
@@ -73,11 +68,10 @@ class LeafReader:
         elif state not in ("invalid", "ungraded"):
             raise ValueError(f"state: {state!r} is unknown")
         path = _path(self._levels[subtask], row)
-        top = ROOT if subtask is None else path.pop(0)[1]
-        return Leaf(subtask, top, tuple(path), state, full, retrieval, confidence)
+        return Leaf(subtask, path, state, full, retrieval, confidence)
 
 
-def _path(levels: Iterable[Reading], row: Row) -> list[Step]:
+def _path(levels: Iterable[Reading], row: Row) -> tuple[Step, ...]:
     """The steps of a record through its hierarchy, up to the first without an identity."""
     item = row.get("item") or {}
     forms = row.get("canonical") or {}
@@ -88,31 +82,32 @@ def _path(levels: Iterable[Reading], row: Row) -> list[Step]:
         raise ValueError("identity: neither text nor null")
     path = []
     for name, fields in levels:
-        given = row if name == URL_KEY else item
         read = _composite_step if len(fields) > 1 else _step
-        path.append(step := read(name, fields, given, forms, identities))
+        path.append(step := read(name, fields, item, forms, identities))
         if step[1] is None:
-            break
-    return path
+            return tuple(path)
+    url = forms.get(URL_KEY) or row.get(URL_KEY)
+    path.append((url, url) if url and type(url) is str else MISSING)
+    return tuple(path)
 
 
-def _step(name: str, fields: tuple[str, ...], given: Row, forms: Row, identities: Row) -> Step:
+def _step(name: str, fields: tuple[str, ...], item: Row, forms: Row, identities: Row) -> Step:
     """A record's step at a key of one field, from the submitted values, their standard forms and
     their identities."""
-    value = forms.get(name) or forms.get(fields[0]) or given.get(fields[0])
+    value = forms.get(name) or forms.get(fields[0]) or item.get(fields[0])
     if not value or type(value) is not str:
         return MISSING
     return value, identities.get(name, value)
 
 
 def _composite_step(
-    name: str, fields: tuple[str, ...], given: Row, forms: Row, identities: Row
+    name: str, fields: tuple[str, ...], item: Row, forms: Row, identities: Row
 ) -> Step:
     """The same for a key of several fields. Each resolves by itself, where the key has no form
     or identity of its own."""
     value = forms.get(name)
     if type(value) is not str:
-        value = tuple([forms.get(field) or given.get(field) for field in fields])
+        value = tuple([forms.get(field) or item.get(field) for field in fields])
         if not all(value) or set(map(type, value)) != {str}:
             return MISSING
     if name in identities:

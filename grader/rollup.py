@@ -7,16 +7,17 @@ Time is linear in the records, but for the sort of a node's children where there
 than its volume.
 """
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass
+from functools import reduce
 from itertools import chain
 from math import fsum
+from operator import and_
 from typing import Any, NamedTuple, Self
 
-from grader.leaves import ROOT, TRUSTED, Leaf, LeafReader, Step, Value
+from grader.leaves import TRUSTED, Leaf, LeafReader, Step
 from grader.stages import (
-    NO_MEMBERS,
     Child,
     Members,
     Stages,
@@ -99,14 +100,11 @@ class Scorer:
         walk = _Walk(trees, self._main)
         precision, recall, members = walk.root
         unmerged = recall
-        if walk.merged:  # rare: otherwise this walk is the one without merging, too
+        if walk.aliases:
             _, unmerged, members = _Walk(trees, self._main, merge=False).root
         full, retrieval = (
-            Figures(
-                Measures.of(precision[soft], recall[soft]),
-                Measures.of(precision[soft + 1], recall[soft + 1]),
-            )
-            for soft in (0, 2)
+            Figures(*(Measures.of(precision[at], recall[at]) for at in verdict))
+            for verdict in ((0, 1), (2, 3))
         )
         lost = stages(self._required_members, members, unmerged[0], recall[0])
         return Rollup(full, retrieval, lost, Counts(required=self._required_records, **counts))
@@ -124,18 +122,18 @@ VERDICTS: tuple[Quad, ...] = tuple((f, f, r, r) for r in (0.0, 1.0) for f in (0.
 """A leaf's score by its verdicts as bits: 1 full, 2 retrieval."""
 
 Node = dict[Step, Any]
-"""A node's children: nodes, or above the urls (and for a step without identity) verdict bits."""
+"""A node's children: nodes, or verdict bits for a url and for a step without an identity."""
 
-Trees = dict[str | None, dict[Value, Node]]
-"""The top nodes of every hierarchy that has records."""
+Trees = dict[str | None, Node]
+"""The tree of every hierarchy; that of a subtask begins with the values of its parent key."""
 
 
 def _grow(leaves: Iterable[Leaf]) -> tuple[Trees, dict[str, int]]:
     """The trees of a submission, and how its records fared. A record without a usable verdict is
     in no tree; of records with one path the worst counts."""
-    trees: Trees = {None: {ROOT: {}}}
+    trees: Trees = defaultdict(dict)
     states = Counter(submitted=0, graded=0, ungraded=0, invalid=0, low_confidence=0)
-    for subtask, top, path, state, full, retrieval, confidence in leaves:
+    for subtask, path, state, full, retrieval, confidence in leaves:
         states["submitted"] += 1
         states[state] += 1
         if state == "ungraded":
@@ -147,10 +145,7 @@ def _grow(leaves: Iterable[Leaf]) -> tuple[Trees, dict[str, int]]:
             continue
         else:
             bits = full + 2 * retrieval
-        if top is None:
-            continue
-        tops = trees.setdefault(subtask, {})
-        node = tops.setdefault(top, {})
+        node = trees[subtask]
         for step in path[:-1]:
             node = node.setdefault(step, {})
         last = path[-1]
@@ -161,13 +156,18 @@ def _grow(leaves: Iterable[Leaf]) -> tuple[Trees, dict[str, int]]:
 
 
 class _Shape(NamedTuple):
-    """A hierarchy below its top: the volume at each depth, the subtasks that hang on the nodes
-    above it, and the depth of the member key (-1 in a subtask)."""
+    """A hierarchy: the axes and volumes of its keys, the subtasks that hang on the node above
+    each of them (`top` is the axis of the first of these), and the depth of the member key."""
 
     name: str | None
+    top: str
+    axes: tuple[str, ...]
     volumes: tuple[int, ...]
     subtasks: tuple[tuple["_Shape", ...], ...]
     member: int
+
+
+NO_MEMBER = -1
 
 
 def _shape(
@@ -175,44 +175,57 @@ def _shape(
 ) -> _Shape:
     def attached(node: str) -> tuple[_Shape, ...]:
         return tuple(
-            _shape(f"{name}.{s.name}" if name else s.name, s.parent, s.keys, s.subtasks, -1)
+            _shape(f"{name}.{s.name}" if name else s.name, node, s.keys, s.subtasks, NO_MEMBER)
             for s in subtasks
             if s.parent == node
         )
 
-    nodes = (top, *(key.name for key in keys[:-1]))
-    return _Shape(name, tuple(k.volume for k in keys), tuple(map(attached, nodes)), member)
+    axes = tuple(key.name for key in keys)
+    volumes = tuple(key.volume for key in keys)
+    return _Shape(name, top, axes, volumes, tuple(map(attached, (top, *axes[:-1]))), member)
 
 
 class _Walk:
     """One walk over a submission's trees, after appendix K's listing, all choices at once.
 
-    `root` is the score of the whole; `merged` tells whether identities were merged anywhere.
-    Without `merge`, aliases stay apart in recall, though they share their subtasks' records.
+    `root` is the score of the whole. Without `merge` every value is an entity of its own, in
+    recall and where subtasks are matched. `aliases` tells whether that would be another score.
     """
 
     def __init__(self, trees: Trees, main: _Shape, *, merge: bool = True) -> None:
         self._trees = trees
         self._merge = merge
-        self._subtasks: dict[str | None, dict[Value, Score]] = {}
-        self.merged = False
+        self._subtasks: dict[str | None, dict[object, Score]] = {}
+        self._values: dict[str, dict[object, object]] = defaultdict(dict)
+        self.aliases = False
         self._score_subtasks(main)
-        self.root = self._children(main, trees[None][ROOT], 0)
+        self.root = self._children(main, trees[None], 0)
 
     def _score_subtasks(self, shape: _Shape) -> None:
+        """Score every top node of the subtasks of a hierarchy, innermost subtasks first."""
         for subtask in chain.from_iterable(shape.subtasks):
             self._score_subtasks(subtask)
-            tops = self._trees.get(subtask.name, {})
+            tops: dict[object, list[Node]] = defaultdict(list)
+            for step, node in self._trees[subtask.name].items():
+                if step[1] is not None:
+                    tops[self._entity(subtask.top, step)].append(node)
             self._subtasks[subtask.name] = {
-                identity: self._node(subtask, node, 0, identity) for identity, node in tops.items()
+                entity: self._node(subtask, _pool(nodes), 0, entity)
+                for entity, nodes in tops.items()
             }
 
-    def _node(self, shape: _Shape, node: Node, depth: int, identity: Value) -> Score:
+    def _entity(self, axis: str, step: Step) -> object:
+        value, identity = step
+        if self._values[axis].setdefault(identity, value) != value:
+            self.aliases = True
+        return identity if self._merge else value
+
+    def _node(self, shape: _Shape, node: Node, depth: int, entity: object) -> Score:
         """The score of a node below the root: hard scores are floored, subtasks multiplied in."""
         precision, recall, members = self._children(shape, node, depth)
         precision, recall = _floor(precision), _floor(recall)
         for subtask in shape.subtasks[depth]:
-            scores = self._subtasks[subtask.name].get(identity)
+            scores = self._subtasks[subtask.name].get(entity)
             if scores is None:
                 return NOTHING, NOTHING, members
             precision = _times(precision, scores[0])
@@ -221,30 +234,23 @@ class _Walk:
 
     def _children(self, shape: _Shape, node: Node, depth: int) -> Score:
         """Aggregate a node's children, which stand at `depth` of the hierarchy."""
-        leaves = depth + 1 == len(shape.volumes)
+        if depth + 1 == len(shape.axes):
+            return _pages(shape, node)
+        axis, volume = shape.axes[depth], shape.volumes[depth]
         precisions: list[Quad] = []
         recalls: dict[object, Quad] = {}
         above: list[Child] = []
         for step, child in node.items():
-            identity = step[1]
-            if identity is None:
+            if step[1] is None:
                 continue
-            if leaves:
-                precision = recall = VERDICTS[child]
-                members = NO_MEMBERS
-            else:
-                precision, recall, members = self._node(shape, child, depth + 1, identity)
-            if depth <= shape.member:
-                full, _, retrieval, _ = recall
-                own = Members(1, full, retrieval) if depth == shape.member else members
-                above.append(Child(full, retrieval, own))
+            entity = self._entity(axis, step)
+            precision, recall, members = self._node(shape, child, depth + 1, entity)
             precisions.append(precision)
-            entity = identity if self._merge else step
+            if depth <= shape.member:
+                above.append(_child(recall, None if depth == shape.member else members))
             if entity in recalls:
-                self.merged = True
                 recall = _worst(recall, recalls[entity])
             recalls[entity] = recall
-        volume = shape.volumes[depth]
         return (
             _share(precisions, len(node)),
             _share(_best(list(recalls.values()), volume), volume),
@@ -252,10 +258,44 @@ class _Walk:
         )
 
 
+def _pages(shape: _Shape, node: Node) -> Score:
+    """Aggregate a node's urls, each of which is an entity of its own."""
+    volume = shape.volumes[-1]
+    scores = [VERDICTS[bits] for step, bits in node.items() if step[1] is not None]
+    members = [_child(score) for score in scores] if shape.member + 1 == len(shape.axes) else []
+    return (
+        _share(scores, len(node)),
+        _share(_best(scores, volume), volume),
+        retained(members, volume),
+    )
+
+
+def _child(recall: Quad, members: Members | None = None) -> Child:
+    """A child for the stages: with the members in it, or itself a member."""
+    full, _, retrieval, _ = recall
+    return Child(full, retrieval, Members(1, full, retrieval) if members is None else members)
+
+
+def _pool(nodes: list[Any]) -> Any:
+    """The union of nodes that are one entity's; of leaves with one path the worst counts."""
+    if len(nodes) == 1:
+        return nodes[0]
+    if isinstance(nodes[0], int):
+        return reduce(and_, nodes)
+    children: dict[Step, list[Any]] = defaultdict(list)
+    for node in nodes:
+        for step, child in node.items():
+            children[step].append(child)
+    return {step: _pool(same) for step, same in children.items()}
+
+
 def _share(scores: Sequence[Quad], of: int) -> Quad:
     """The sum of the scores divided by `of`, whatever their order."""
     if not scores:
         return NOTHING
+    if len(scores) == 1:  # the usual case, worth a short way
+        one = scores[0]
+        return one[0] / of, one[1] / of, one[2] / of, one[3] / of
     a, b, c, d = zip(*scores, strict=True)
     return fsum(a) / of, fsum(b) / of, fsum(c) / of, fsum(d) / of
 

@@ -253,9 +253,10 @@ def value(one: Row, key: Key) -> tuple[str, ...] | None:
     return None if None in parts else parts
 
 
-def identity(one: Row, key: Key) -> Any:
+def identity(one: Row, key: Key, merge: bool = True) -> Any:
     found = value(one, key)
-    return None if found is None else one["identity"].get(key.name, found)
+    name = None if found is None else one["identity"].get(key.name, found)
+    return name if merge or name is None else found
 
 
 class Slow:
@@ -278,8 +279,10 @@ class Slow:
         if not rows:
             return Fraction(0)
         key = keys[0]
-        wrong = [one for one in rows if identity(one, key) is None]
-        values = {value(one, key): identity(one, key) for one in rows if one not in wrong}
+        wrong = [one for one in rows if identity(one, key, self.merge) is None]
+        values = {
+            value(one, key): identity(one, key, self.merge) for one in rows if one not in wrong
+        }
         scores = {
             v: self.node([o for o in rows if o not in wrong and value(o, key) == v], i, keys, subs,
                          prefix)
@@ -291,8 +294,7 @@ class Slow:
             return sum(scores.values(), Fraction(0)) / (len(scores) + len(named) + lacking)
         merged: dict[Any, Fraction] = {}
         for v, score in scores.items():
-            name = values[v] if self.merge else v
-            merged[name] = min(score, merged.get(name, score))
+            merged[values[v]] = min(score, merged.get(values[v], score))
         best = sorted(merged.values(), reverse=True)[: key.volume]
         return sum(best, Fraction(0)) / key.volume
 
@@ -314,7 +316,7 @@ class Slow:
                 rows = [
                     one
                     for one in self.rows
-                    if one["subtask"] == dotted and identity(one, key) == name
+                    if one["subtask"] == dotted and identity(one, key, self.merge) == name
                 ]
                 inside = self.children(rows, sub.keys, sub.subtasks, dotted + ".")
                 score *= self.compose(inside, key, name, sub.subtasks, dotted + ".")
