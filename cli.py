@@ -1,0 +1,348 @@
+"""The front door: parses a command, calls one method, prints."""
+
+import asyncio
+import re
+import tomllib
+from collections.abc import Callable, Coroutine, Iterator, Mapping, Sequence
+from functools import partial
+from pathlib import Path
+from typing import Any, ClassVar, TypeVar
+
+import click
+import orjson
+from rich.console import Console
+
+from cache.errors import CacheError
+from cache.folder import Cache, Stats
+from cache.transfer import Exported, Imported, export, import_
+from fetchers.archive import ArchiveError
+from fetchers.page import Page
+from grader.call import Ending, grade_runs
+from grader.fixtures import run_fixtures
+from grader.grader import Grader
+from grader.rescore import rescore
+from grader.results import OutputError
+from grader.settings import RULES, Settings
+from grader.tasks import AnyTask, Package, TaskError, load, needing_model
+from grader.terminal import progress, scores_table
+
+COMPLETE, UNGRADED, UNUSABLE, INTERRUPTED = 0, 1, 2, 130
+CONFIGURATION = Path("grader.toml")
+console = Console(stderr=True)
+T = TypeVar("T")
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+class Unusable(click.ClickException):
+    """Bad usage, or nothing readable."""
+
+    exit_code = UNUSABLE
+
+
+class Age(click.ParamType[float]):
+    """A time span in seconds, written as a number with its unit: 30m, 12h, 7d."""
+
+    name = "AGE"
+    units: ClassVar = {"s": 1, "m": 60, "h": 3600, "d": 86_400, "w": 604_800}
+
+    def convert(
+        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
+    ) -> float:
+        """Read the text of a flag; a number is in seconds already."""
+        if isinstance(value, int | float):
+            return float(value)
+        match = re.fullmatch(r"(\d+(?:\.\d+)?)\s*([smhdw])", str(value))
+        if match is None:
+            self.fail(f"{value!r} is not an age such as 30m, 12h or 7d", param, ctx)
+        return float(match[1]) * self.units[match[2]]
+
+
+EXISTING = click.Path(exists=True, path_type=Path)
+POSITIVE = click.IntRange(1)
+FOLDER = click.Path(file_okay=False, path_type=Path)
+
+tasks_option = click.option(
+    "--tasks", multiple=True, type=EXISTING, default=("tasks",), show_default=True,
+    help="A folder of task packages, one package, or a .jsonl file of tasks.",
+)  # fmt: skip
+out_option = click.option(
+    "--out", type=FOLDER, default="out", show_default=True, help="Where the results go."
+)
+cache_option = click.option(
+    "--cache", type=FOLDER, default=".assay", show_default=True, help="What is known already."
+)
+
+
+def _count(flag: str, text: str) -> Callable[[F], F]:
+    return click.option(flag, type=POSITIVE, default=64, show_default=True, help=text)
+
+
+def grading_options(command: F) -> F:
+    """The flags of commands that fetch pages and judge."""
+    options = (
+        click.option("--pages", multiple=True, type=EXISTING, help="A WARC archive, asked first."),
+        click.option("--offline", is_flag=True, help="Never fetch a page."),
+        click.option("--max-age", type=Age(), help="Fetch older pages again (30m, 12h, 7d)."),
+        click.option(
+            "--allow-host",
+            "allow_hosts",
+            multiple=True,
+            metavar="HOST[:PORT]",
+            help="A host that the address guard lets pass.",
+        ),
+        click.option("--judge", default=RULES, show_default=True, help="Who judges the records."),
+        click.option(
+            "--workers", type=POSITIVE, default=64, show_default=True, help="Model calls at once."
+        ),
+        click.option(
+            "--fetch-workers", type=POSITIVE, default=64, show_default=True, help="Visits at once."
+        ),
+    )
+    for option in (cache_option, *reversed(options)):
+        command = option(command)
+    return command
+
+
+def _settings(options: Mapping[str, Any]) -> Settings:
+    if options["judge"] != RULES:
+        raise Unusable(f"--judge {options['judge']}: {RULES!r} is the only judge there is yet")
+    try:
+        return Settings(**options)
+    except ValueError as error:
+        raise Unusable(str(error)) from None
+
+
+def _configured(command: click.Command, configuration: Mapping[str, Any]) -> dict[str, Any]:
+    """The part of a configuration that sets flags of a command."""
+    if isinstance(command, click.Group):
+        return {name: _configured(sub, configuration) for name, sub in command.commands.items()}
+    return {
+        param.name: configuration[flag.lstrip("-")]
+        for param in command.params
+        if param.name is not None
+        for flag in param.opts
+        if flag.lstrip("-") in configuration
+    }
+
+
+class Front(click.Group):
+    """The commands, with `grader.toml` of the current folder behind their flags."""
+
+    def make_context(self, *args: Any, **kwargs: Any) -> click.Context:
+        """Raises Unusable where the configuration cannot be read or sets what no flag sets."""
+        configuration: dict[str, Any] = {}
+        if CONFIGURATION.exists():
+            try:
+                configuration = tomllib.loads(CONFIGURATION.read_text("utf-8"))
+            except (OSError, ValueError) as error:
+                raise Unusable(f"{CONFIGURATION}: {error}") from None
+        flags = {opt.lstrip("-") for c in _leaves(self) for p in c.params for opt in p.opts}
+        if unknown := configuration.keys() - flags:
+            raise Unusable(f"{CONFIGURATION}: no flag --{min(unknown)}")
+        kwargs["default_map"] = _configured(self, configuration)
+        return super().make_context(*args, **kwargs)
+
+
+def _leaves(command: click.Command) -> Iterator[click.Command]:
+    if isinstance(command, click.Group):
+        for sub in command.commands.values():
+            yield from _leaves(sub)
+    else:
+        yield command
+
+
+@click.group(cls=Front)
+def main() -> None:
+    """Grade what web-research agents hand in."""
+
+
+def _run(work: Coroutine[Any, Any, T]) -> T:
+    """Run a command's work; what it cannot go on from is said in one line."""
+    try:
+        return asyncio.run(work)
+    except (ArchiveError, CacheError, OutputError, TaskError) as error:
+        raise Unusable(str(error)) from None
+
+
+def _load(paths: Sequence[Path]) -> list[Package]:
+    try:
+        return load(paths)
+    except TaskError as error:
+        raise Unusable(str(error)) from None
+
+
+def _refuse_what_needs_a_model(tasks: Sequence[AnyTask]) -> None:
+    for task in tasks:
+        if needs := needing_model(task):
+            raise Unusable(
+                f"task {task.name!r}: no rule decides {', '.join(needs)}; --judge {RULES} needs one"
+            )
+
+
+@main.command()
+@click.argument("runs", nargs=-1, required=True)
+@tasks_option
+@out_option
+@click.option("--limit", type=POSITIVE, help="Grade the first N records.")
+@grading_options
+def grade(
+    runs: tuple[str, ...], tasks: tuple[Path, ...], out: Path, limit: int | None, **options: Any
+) -> None:
+    """Grade run files (.jsonl, .jsonl.gz, or - for standard input)."""
+    settings = _settings(options)
+    if missing := [run for run in runs if run != "-" and not Path(run).is_file()]:
+        raise Unusable(f"no such run file: {missing[0]}")
+    loaded = [package.task for package in _load(tasks)]
+    _refuse_what_needs_a_model(loaded)
+    ending = _run(grade_runs(runs, loaded, out, settings, limit, partial(progress, console)))
+    Console().print(scores_table(ending.summary))
+    _tell(ending, out)
+    raise SystemExit(_status(ending))
+
+
+def _tell(ending: Ending, out: Path) -> None:
+    """Say what a reader of the table should know, and how to go on."""
+    if ending.rejects:
+        console.print(f"{ending.rejects} rejected lines or records: see {out / 'rejects.jsonl'}")
+        for reject in ending.first_rejects:
+            console.print(f"  {reject.where}: {reject.reason}", soft_wrap=True, markup=False)
+    if ending.ungraded:
+        count = ending.ungraded.total()
+        console.print(f"{count} records are ungraded; `grade`, called again, goes on with them:")
+        for reason, number in ending.ungraded.most_common(5):
+            console.print(f"  {number} x {reason}", soft_wrap=True, markup=False)
+    if ending.interrupted:
+        console.print("interrupted; what was done is kept, the same command goes on from here")
+
+
+def _status(ending: Ending) -> int:
+    if ending.interrupted:
+        return INTERRUPTED
+    if not ending.submissions:
+        return UNUSABLE
+    return UNGRADED if ending.ungraded else COMPLETE
+
+
+@main.command()
+@click.argument("records", type=EXISTING)
+@tasks_option
+@out_option
+def score(records: Path, tasks: tuple[Path, ...], out: Path) -> None:
+    """Compute the scores anew from RECORDS, a records.jsonl: no page is fetched, nothing judged."""
+    loaded = [package.task for package in _load(tasks)]
+    ending = _run(asyncio.to_thread(rescore, records, loaded, out))
+    Console().print(scores_table(ending.summary))
+    _tell(ending, out)
+    raise SystemExit(COMPLETE if ending.submissions else UNUSABLE)
+
+
+@main.command()
+@click.argument("urls", nargs=-1, required=True)
+@grading_options
+def fetch(urls: tuple[str, ...], **options: Any) -> None:
+    """Show each page's fate as a line of JSON."""
+    settings = _settings(options)
+
+    async def work() -> bool:
+        unreachable = False
+        async with Grader(settings) as grader:
+            for url, page in zip(urls, await grader.pages(urls), strict=True):
+                unreachable |= page.state == "unreachable"
+                click.echo(orjson.dumps({"url": url, **_fate(page)}))
+        return unreachable
+
+    raise SystemExit(UNGRADED if _run(work()) else COMPLETE)
+
+
+def _fate(page: Page) -> dict[str, Any]:
+    return {
+        name: getattr(page, name)
+        for name in ("state", "reason", "status", "via", "final_url", "words", "sha256")
+    }
+
+
+@main.command()
+@click.argument("tasks", nargs=-1, required=True, type=EXISTING)
+@grading_options
+def check(tasks: tuple[Path, ...], **options: Any) -> None:
+    """Validate task packages, and run their fixtures through the judge."""
+    settings = _settings(options)
+    packages = _load(tasks)
+    _refuse_what_needs_a_model([package.task for package in packages])
+    report = _run(run_fixtures(packages, settings))
+    for disagreement in report.disagreements:
+        click.echo(str(disagreement))
+    click.echo(
+        f"{len(packages)} tasks, {report.fixtures} fixtures, {len(report.disagreements)} disagree"
+    )
+    raise SystemExit(UNGRADED if report.disagreements else COMPLETE)
+
+
+@main.group()
+def cache() -> None:
+    """Look into the cache, or move it."""
+
+
+@cache.command()
+@cache_option
+def stats(cache: Path) -> None:
+    """Rows and bytes by stage, bodies and their bytes."""
+
+    async def work() -> Stats:
+        async with Cache.open(cache) as opened:
+            return await opened.stats()
+
+    found = _run(work())
+    for stage, size in found.stages.items():
+        click.echo(f"{stage}: {size.rows} rows, {size.bytes} bytes")
+    click.echo(f"bodies: {found.bodies}, {found.body_bytes} bytes")
+
+
+@cache.command()
+@cache_option
+def verify(cache: Path) -> None:
+    """Read everything back; a line for what is damaged, exit status 1 where anything is."""
+
+    async def work() -> bool:
+        damaged = False
+        async with Cache.open(cache) as opened:
+            async for damage in opened.verify():
+                damaged = True
+                click.echo(f"{damage.where}: {damage.what}")
+        return damaged
+
+    if _run(work()):
+        raise SystemExit(1)
+    click.echo("nothing is damaged")
+
+
+@cache.command("export")
+@click.argument("archive", type=click.Path(path_type=Path))
+@cache_option
+def export_command(archive: Path, cache: Path) -> None:
+    """Write the cache to ARCHIVE (.warc.gz), with its ledger's rows beside it."""
+
+    async def work() -> Exported:
+        async with Cache.open(cache) as opened:
+            return await export(opened, archive)
+
+    done = _run(work())
+    click.echo(f"{done.rows} rows, {done.bodies} bodies, {done.damaged} damaged left out")
+
+
+@cache.command("import")
+@click.argument("archive", type=EXISTING)
+@cache_option
+def import_command(archive: Path, cache: Path) -> None:
+    """Add what an export wrote."""
+
+    async def work() -> Imported:
+        async with Cache.open(cache) as opened:
+            return await import_(opened, archive)
+
+    done = _run(work())
+    click.echo(f"{done.rows} rows, {done.new_rows} of them new, {done.bodies} bodies")
+
+
+if __name__ == "__main__":
+    main()

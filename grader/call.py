@@ -1,0 +1,128 @@
+"""One call: run files in, result files out, and what there is to say at its end."""
+
+import asyncio
+import signal
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from time import monotonic
+from typing import Any
+
+from grader.grader import Grader
+from grader.results import Output, Result
+from grader.settings import Settings
+from grader.submissions import Reader, Reject
+from grader.summary import Summary
+from grader.tasks import AnyTask
+
+SUMMARY_EVERY = 10.0
+"""Seconds between two states of summary.json while a call goes on."""
+GRACE = 5.0
+"""Seconds that work under way gets to end when a call is interrupted."""
+FIRST = 5
+"""Rejects that are told on the spot; all are in rejects.jsonl."""
+
+
+Watch = Callable[[Grader, Reader], AbstractContextManager[Callable[[], None]]]
+"""Shows a call's progress while the context is open; what it gives is called at every result."""
+
+
+@dataclass(slots=True)
+class Ending:
+    """How a call ended. `ungraded` counts the records that could not be judged, by reason."""
+
+    submissions: int = 0
+    rejects: int = 0
+    first_rejects: list[Reject] = field(default_factory=list)
+    ungraded: Counter[str] = field(default_factory=Counter)
+    interrupted: bool = False
+    summary: dict[str, Any] = field(default_factory=dict)
+
+
+class Call:
+    """Writes the results of a call, and sums them up."""
+
+    def __init__(self, tasks: Sequence[AnyTask], out: Path, inputs: Sequence[Path]) -> None:
+        """Raises OutputError where `out` cannot be written or holds an input."""
+        self.ending = Ending()
+        self._summary = Summary(tasks)
+        self._output = Output(out, inputs)
+        self._written = monotonic()
+
+    def reject(self, reject: Reject) -> None:
+        """Keep and count what no submission can take."""
+        self._output.reject(reject)
+        self._summary.reject(reject)
+        self.ending.rejects += 1
+        if len(self.ending.first_rejects) < FIRST:
+            self.ending.first_rejects.append(reject)
+
+    def add(self, result: Result) -> None:
+        """Write one submission's result."""
+        self._output.add(result)
+        self._summary.add(result)
+        self.ending.submissions += 1
+        if result.ungraded:
+            rows = (row for row in result.rows if row["state"] == "ungraded")
+            self.ending.ungraded.update(row.get("error") or "no reason given" for row in rows)
+
+    def checkpoint(self, work: dict[str, Any]) -> None:
+        """Bring summary.json up to date, now and then."""
+        if monotonic() - self._written >= SUMMARY_EVERY:
+            self._output.summarise(self._summary.report(work))
+            self._written = monotonic()
+
+    def close(self, work: dict[str, Any]) -> None:
+        """Write what is left."""
+        self.ending.summary = self._summary.report(work)
+        self._output.summarise(self.ending.summary)
+        self._output.close()
+
+
+async def grade_runs(
+    runs: Sequence[str],
+    tasks: Sequence[AnyTask],
+    out: Path,
+    settings: Settings,
+    limit: int | None,
+    watch: Watch,
+) -> Ending:
+    """Grade run files (`-` is standard input) into `out`. SIGINT and SIGTERM stop it cleanly.
+
+    `limit` is a number of records. Raises OutputError, CacheError and ArchiveError; what was done
+    until then is kept and written.
+    """
+    call = Call(tasks, out, [Path(run) for run in runs if run != "-"])
+    reader = Reader(runs, {task.name: task for task in tasks}, call.reject, limit)
+    async with Grader(settings) as grader:
+        try:
+            with watch(grader, reader) as step, _stopped_by_signals(grader, call.ending):
+                async for result in grader.grade(reader):
+                    call.add(result)
+                    call.checkpoint(grader.work())
+                    step()
+        finally:
+            call.close(grader.work())
+    return call.ending
+
+
+@contextmanager
+def _stopped_by_signals(grader: Grader, ending: Ending) -> Iterator[None]:
+    """Stop the grader on SIGINT and SIGTERM; the second one cuts its grace short."""
+    stopping: set[asyncio.Task[None]] = set()
+
+    def stop() -> None:
+        ending.interrupted = True
+        stopping.add(asyncio.create_task(grader.stop(0.0 if stopping else GRACE)))
+
+    loop = asyncio.get_running_loop()
+    signals = (signal.SIGINT, signal.SIGTERM)
+    for number in signals:
+        loop.add_signal_handler(number, stop)
+    try:
+        yield
+    finally:
+        for number in signals:
+            loop.remove_signal_handler(number)

@@ -1,0 +1,98 @@
+"""A package's fixtures: records with known verdicts, unit tests of the task's own judge."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from grader.grader import Grader
+from grader.lines import Unusable, parse_object, read_lines
+from grader.settings import Settings
+from grader.submissions import Submission, read_record
+from grader.tasks import Fault, Package, TaskError
+from judges.record import Record
+
+FILE = "fixtures.jsonl"
+
+
+@dataclass(frozen=True, slots=True)
+class Disagreement:
+    """A fixture that came out otherwise than it expects, in one or more fields."""
+
+    where: str
+    fields: Mapping[str, tuple[Any, Any]]
+    reason: str
+
+    def __str__(self) -> str:
+        wrong = ", ".join(
+            f"{name} is {found!r}, not {expected!r}"
+            for name, (expected, found) in self.fields.items()
+        )
+        return f"{self.where}: {wrong} ({self.reason})"
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """How the fixtures of some packages came out."""
+
+    fixtures: int
+    disagreements: tuple[Disagreement, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class _Fixtures:
+    submission: Submission
+    places: Sequence[str]
+    expected: Sequence[Mapping[str, Any]]
+
+
+async def run_fixtures(packages: Sequence[Package], settings: Settings) -> Report:
+    """Judge every fixture. Raises TaskError where one cannot be read."""
+    faults: list[Fault] = []
+    fixtures = [found for package in packages if (found := _read(package, faults)).places]
+    if faults:
+        raise TaskError(faults)
+    disagreements: dict[int, list[Disagreement]] = {}
+    async with Grader(settings) as grader:
+        async for result in grader.grade(one.submission for one in fixtures):
+            disagreements[result.ordinal] = list(_compare(fixtures[result.ordinal], result.rows))
+    return Report(
+        sum(len(one.places) for one in fixtures),
+        tuple(one for number in sorted(disagreements) for one in disagreements[number]),
+    )
+
+
+def _read(package: Package, faults: list[Fault]) -> _Fixtures:
+    places: list[str] = []
+    records: list[Record] = []
+    expected: list[Mapping[str, Any]] = []
+    path = package.folder / FILE if package.folder else None
+    if path is not None and path.exists():
+        for place, raw in read_lines(str(path), lambda p, r: faults.append(Fault(p, "", r))):
+            try:
+                data = parse_object(raw)
+                expect = data.get("expect")
+                if not isinstance(expect, dict) or not expect:
+                    raise Unusable("expects nothing")
+                records.append(read_record(len(records), data, package.task))
+            except Unusable as fault:
+                faults.append(Fault(place, "", str(fault)))
+            else:
+                places.append(place)
+                expected.append(expect)
+    submission = Submission(package.task, "fixtures", "0", package.place, tuple(records), "")
+    return _Fixtures(submission, places, expected)
+
+
+def _compare(fixtures: _Fixtures, rows: Sequence[Mapping[str, Any]]) -> Iterator[Disagreement]:
+    for place, expected, row in zip(fixtures.places, fixtures.expected, rows, strict=True):
+        found = {name: _at(row, name) for name in expected}
+        if wrong := {n: (value, found[n]) for n, value in expected.items() if found[n] != value}:
+            reason = row["error"] or row["reason"] or "no reason given"
+            yield Disagreement(place, wrong, reason)
+
+
+def _at(row: Any, path: str) -> Any:
+    """The field of a row that a dotted path names, None where there is none."""
+    for name in path.split("."):
+        row = row.get(name) if isinstance(row, Mapping) else None
+    return row

@@ -1,0 +1,191 @@
+"""Grader: opens the caches and stages, grades a stream of submissions, yields each result as it
+ends."""
+
+import asyncio
+from collections.abc import AsyncIterable, AsyncIterator, Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any, Self
+
+from fetchers.page import Page
+from grader.kinds.collection import CollectionKind
+from grader.pipeline import Pipeline
+from grader.results import Result
+from grader.settings import Settings
+from grader.submissions import Submission
+from queues.node import Node, Stopped
+
+IN_FLIGHT = 2_000
+"""Records of submissions that are under way at once, so that memory does not grow with a run."""
+BATCH = 200
+"""Records that are read ahead in one go."""
+WAITING = 16
+"""Results that wait to be taken, before no more are made."""
+
+
+@dataclass(slots=True)
+class Progress:
+    """What a call has done so far."""
+
+    records_read: int = 0
+    records_done: int = 0
+    submissions_done: int = 0
+    ungraded: int = 0
+
+
+class Grader:
+    """Grades submissions with the caches and stages that `settings` describe.
+
+        async with Grader(Settings(offline=True)) as grader:
+            async for result in grader.grade(submissions):
+                print(result.score)
+
+    One event loop, any number of `grade` calls: they share caches, stages and limits.
+    """
+
+    def __init__(self, settings: Settings | None = None) -> None:
+        self._settings = settings or Settings()
+        self._pipeline = Pipeline(self._settings)
+        self._kinds: dict[str, CollectionKind] = {}
+        self._slots = asyncio.Semaphore(IN_FLIGHT)
+        self._stopped = False
+        self.progress = Progress()
+
+    async def __aenter__(self) -> Self:
+        """Raises CacheError or ArchiveError where what the settings name cannot be used."""
+        await self._pipeline.__aenter__()
+        return self
+
+    async def __aexit__(self, *error: Any) -> None:
+        await self._pipeline.__aexit__(*error)
+
+    async def page(self, url: str) -> Page:
+        """The page behind a URL as records that cite it are judged on."""
+        return await self._pipeline.page(url)
+
+    async def stop(self, grace: float) -> None:
+        """Take no new work, give what is under way `grace` seconds to end, keep its results.
+
+        `grade` ends after the submissions that are whole by then; the same call in a new grader
+        goes on with the rest. May be called again, to cut the grace short.
+        """
+        self._stopped = True
+        await self._pipeline.graph.stop(grace)
+
+    async def pages(self, urls: Sequence[str]) -> list[Page]:
+        """The pages behind some URLs, in their order."""
+        return await asyncio.gather(*map(self.page, urls))
+
+    def stages(self) -> Mapping[str, Node[Any, Any]]:
+        """The stages by name, with what each has running and queued and its counters."""
+        return self._pipeline.graph.nodes
+
+    def work(self) -> dict[str, Any]:
+        """What was done so far, by stage (`work` of summary.json)."""
+        return {name: asdict(done) for name, done in self._pipeline.graph.counters.items()}
+
+    async def grade(
+        self, submissions: Iterable[Submission] | AsyncIterable[Submission]
+    ) -> AsyncIterator[Result]:
+        """Grade a stream of submissions and yield each result as soon as it is whole; its
+        `ordinal` tells its place in the stream. A bounded number of records is in flight.
+
+        A plain iterable is read in a thread. Raises CacheError where the cache fails; what was
+        done until then is kept.
+        """
+        results: asyncio.Queue[Result] = asyncio.Queue(maxsize=WAITING)
+        feed = asyncio.create_task(self._feed(_stream(submissions), results))
+        try:
+            while not (feed.done() and results.empty()):
+                getter = asyncio.create_task(results.get())
+                await asyncio.wait((getter, feed), return_when=asyncio.FIRST_COMPLETED)
+                if getter.done():
+                    yield getter.result()
+                else:
+                    getter.cancel()
+            await feed
+        finally:
+            feed.cancel()
+            await asyncio.wait([feed])
+
+    async def _feed(
+        self, submissions: AsyncIterator[Submission], results: "asyncio.Queue[Result]"
+    ) -> None:
+        """Start submissions while there is room for their records, and see them end."""
+        room = _Room(IN_FLIGHT)
+        try:
+            async with asyncio.TaskGroup() as tasks:
+                ordinal = 0
+                async for submission in submissions:
+                    if self._stopped:
+                        break
+                    self.progress.records_read += len(submission.records)
+                    await room.take(len(submission.records))
+                    tasks.create_task(self._grade(ordinal, submission, results, room))
+                    ordinal += 1
+        except ExceptionGroup as group:
+            raise group.exceptions[0] from None
+
+    async def _grade(
+        self,
+        ordinal: int,
+        submission: Submission,
+        results: "asyncio.Queue[Result]",
+        room: "_Room",
+    ) -> None:
+        kind = self._kinds.get(submission.task.name)
+        if kind is None:
+            kind = self._kinds[submission.task.name] = CollectionKind(submission.task)
+        try:
+            result = await kind.grade(ordinal, submission, self._pipeline, self._slots)
+            await results.put(result)
+        except Stopped:
+            return
+        finally:
+            room.give(len(submission.records))
+        self.progress.submissions_done += 1
+        self.progress.records_done += len(submission.records)
+        self.progress.ungraded += result.ungraded
+
+
+class _Room:
+    """Admits submissions while their records fit in together; one that alone does not fit is
+    admitted by itself."""
+
+    def __init__(self, size: int) -> None:
+        self._size = size
+        self._taken = 0
+        self._freed = asyncio.Event()
+
+    async def take(self, records: int) -> None:
+        while self._taken and self._taken + records > self._size:
+            self._freed.clear()
+            await self._freed.wait()
+        self._taken += records
+
+    def give(self, records: int) -> None:
+        self._taken -= records
+        self._freed.set()
+
+
+async def _stream(
+    submissions: Iterable[Submission] | AsyncIterable[Submission],
+) -> AsyncIterator[Submission]:
+    if isinstance(submissions, AsyncIterable):
+        async for submission in submissions:
+            yield submission
+        return
+    iterator = iter(submissions)
+    while batch := await asyncio.to_thread(_batch, iterator):
+        for submission in batch:
+            yield submission
+
+
+def _batch(iterator: Iterator[Submission]) -> list[Submission]:
+    """The next few submissions: one where it is large, more where a thread would only hop."""
+    batch, records = [], 0
+    for submission in iterator:
+        batch.append(submission)
+        records += len(submission.records) + 1
+        if records >= BATCH:
+            break
+    return batch

@@ -1,0 +1,207 @@
+"""How a collection is graded: records to verdicts, identities, a score (WANDR, sections 3, 5)."""
+
+import asyncio
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from fetchers.page import Page
+from fetchers.urls import canonical
+from grader.funnel import evidence
+from grader.leaves import Leaf, LeafReader
+from grader.pipeline import Pipeline
+from grader.results import Result
+from grader.rollup import Scorer
+from grader.submissions import Submission
+from grader.tasks import CollectionTask
+from judges.identity import Names, Resolver, cluster
+from judges.record import Record
+from judges.rules import Undecided
+from judges.spec import JudgeSpec
+from judges.verdict import Verdict
+from queues.pool import Crashed, TimedOut
+
+TOGETHER = 256
+"""Records of one page that are judged at once, at most."""
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What became of a record: a page and a verdict, or why there is no verdict (`error`).
+
+    A malformed record has neither, and no error: it failed, as its `fault` says.
+    """
+
+    page: Page | None = None
+    verdict: Verdict | None = None
+    error: str = ""
+
+
+class CollectionKind:
+    """Grades the submissions of one collection task."""
+
+    def __init__(self, task: CollectionTask) -> None:
+        self._name = task.name
+        self._hierarchies = task.hierarchies
+        self._reader = LeafReader(task)
+        self._scorer = Scorer(task)
+        self._resolver = Resolver({name: h.levels for name, h in task.hierarchies.items()})
+
+    async def grade(
+        self, ordinal: int, submission: Submission, pipeline: Pipeline, slots: asyncio.Semaphore
+    ) -> Result:
+        """One submission's result. `slots` bounds how many pages are under way at once."""
+        outcomes = await self._judge_all(submission.records, pipeline, slots)
+        # Many records take a while to put together: off the event loop.
+        return await asyncio.to_thread(self._result, ordinal, submission, outcomes)
+
+    def read(self, row: Mapping[str, Any]) -> Leaf:
+        """A row of records.jsonl as the rollup sees it. Raises ValueError where it is none."""
+        return self._reader.leaf(row)
+
+    def score(
+        self,
+        ordinal: int,
+        run: str,
+        rollout: str,
+        rows: Sequence[Mapping[str, Any]],
+        error: str = "",
+    ) -> Result:
+        """A submission's score, from the rows of all its records."""
+        rollup = self._scorer.rollup(map(self.read, rows))
+        figures = rollup.plain()
+        counts = figures.pop("counts")
+        names = {"run": run, "task": self._name, "rollout": rollout}
+        return Result(
+            **names,
+            ordinal=ordinal,
+            kind="collection",
+            ungraded=rollup.counts.ungraded,
+            error=error,
+            metrics={**figures, **evidence(rows).plain()},
+            score={
+                **names,
+                "kind": "collection",
+                "complete": rollup.complete,
+                **({"error": error} if error else {}),
+                **figures,
+                "counts": counts,
+            },
+            rows=rows,
+        )
+
+    async def _judge_all(
+        self, records: Sequence[Record], pipeline: Pipeline, slots: asyncio.Semaphore
+    ) -> list[Outcome]:
+        """The outcomes in the order of the records; those of one page are judged together."""
+        outcomes = [Outcome()] * len(records)
+        by_page: dict[str, list[int]] = defaultdict(list)
+        for place, record in enumerate(records):
+            if not record.fault:
+                by_page[canonical(record.url)].append(place)
+
+        async def on_page(url: str, places: Sequence[int]) -> None:
+            page = await pipeline.page(url)
+            for start in range(0, len(places), TOGETHER):
+                group = places[start : start + TOGETHER]
+                judged = (self._judge(records[place], page, pipeline) for place in group)
+                for place, outcome in zip(group, await asyncio.gather(*judged), strict=True):
+                    outcomes[place] = outcome
+
+        try:
+            async with asyncio.TaskGroup() as tasks:
+                for url, places in by_page.items():
+                    await slots.acquire()
+                    task = tasks.create_task(on_page(url, places))
+                    task.add_done_callback(lambda _: slots.release())
+        except ExceptionGroup as group:  # what stops one page stops all: the first will do
+            raise group.exceptions[0] from None
+        return outcomes
+
+    async def _judge(self, record: Record, page: Page, pipeline: Pipeline) -> Outcome:
+        if page.state == "unreachable":
+            return Outcome(page, error=f"page unreachable: {page.reason}")
+        spec: JudgeSpec = self._hierarchies[record.subtask].judge
+        try:
+            return Outcome(page, await pipeline.judge(spec, record, page))
+        except (Crashed, TimedOut, Undecided) as failure:
+            return Outcome(page, error=f"cannot be judged: {failure}")
+
+    def _result(self, ordinal: int, submission: Submission, outcomes: Sequence[Outcome]) -> Result:
+        rows = self._rows(submission, outcomes)
+        return self.score(ordinal, submission.run, submission.rollout, rows, submission.error)
+
+    def _rows(self, submission: Submission, outcomes: Sequence[Outcome]) -> list[dict[str, Any]]:
+        records = submission.records
+        standards = [self._resolver.standardise(record) for record in records]
+        clusters = {
+            axis.name: cluster(axis, values) for axis, values in self._resolver.left_over(standards)
+        }
+        rows = []
+        for record, standard, outcome in zip(records, standards, outcomes, strict=True):
+            url = canonical(record.url)
+            names = self._resolver.name(record, standard, clusters, url)
+            rows.append(_row(submission, record, names, outcome))
+        return rows
+
+
+def _row(submission: Submission, record: Record, names: Names, outcome: Outcome) -> dict[str, Any]:
+    """A line of records.jsonl (formats.md, 3)."""
+    row: dict[str, Any] = {
+        "run": submission.run,
+        "task": submission.task.name,
+        "rollout": submission.rollout,
+        "subtask": record.subtask,
+        "index": record.index,
+        "item": record.item,
+        "url": record.url,
+        "canonical": names.canonical,
+        "identity": names.identity,
+        "page": outcome.page and _page(outcome.page),
+    }
+    verdict = outcome.verdict
+    if verdict is None:
+        passed = None if outcome.error else False
+        return {
+            **row,
+            "criteria": None,
+            "validity": None,
+            "requirements": None,
+            "verdict_full": passed,
+            "verdict_retrieval": passed,
+            "confidence": None,
+            "reason": record.fault,
+            "judge": None,
+            "state": "ungraded" if outcome.error else "invalid",
+            "error": outcome.error or None,
+        }
+    return {
+        **row,
+        "criteria": verdict.criteria,
+        "validity": verdict.validity,
+        "requirements": {
+            name: {"satisfied": shown.satisfied, "supported": shown.supported}
+            for name, shown in verdict.requirements.items()
+        },
+        "verdict_full": verdict.full,
+        "verdict_retrieval": verdict.retrieval,
+        "confidence": verdict.confidence,
+        "reason": verdict.reason,
+        "judge": verdict.judge,
+        "state": "graded",
+        "error": None,
+    }
+
+
+def _page(page: Page) -> dict[str, Any]:
+    return {
+        "state": page.state,
+        "reason": page.reason,
+        "via": page.via,
+        "status": page.status,
+        "final_url": page.final_url,
+        "sha256": page.sha256,
+        "fetched_at": page.fetched_at,
+        "words": page.words,
+    }

@@ -1,0 +1,262 @@
+"""The stages of one grader and the way through them: a URL to a page, a record to a verdict."""
+
+from collections.abc import Mapping
+from contextlib import AsyncExitStack
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from typing import Any, Self
+
+import orjson
+
+from cache.folder import Cache
+from cache.keys import digest
+from fetchers.address import Guard
+from fetchers.archive import Archives
+from fetchers.extract import EXTRACTOR_VERSION
+from fetchers.http import Http
+from fetchers.page import Dead, Page, Refused, Response, State, Unreachable, Via
+from fetchers.signals import Signals
+from fetchers.triage import triage
+from fetchers.urls import canonical
+from grader import workers
+from grader.settings import Settings
+from grader.workers import Reading
+from judges.record import Record
+from judges.rules import RULES_VERSION
+from judges.spec import JudgeSpec
+from judges.verdict import Shown, Verdict
+from queues.graph import Graph
+from queues.node import Memory, Node, Retry
+from queues.pool import Crashed, Pool, TimedOut
+
+CPU_SECONDS = 60.0
+"""A page or a record that keeps a process busy for longer is given up."""
+CPU_BYTES = 4 << 30
+"""Address space of a process that reads hostile pages."""
+
+
+@dataclass(frozen=True, slots=True)
+class Visit:
+    """What is kept of a visit: the response with its body by digest (`sha256`). Where the
+    address leads nowhere `dead` says why, and there is no status and no body."""
+
+    status: int | None
+    final_url: str
+    headers: Mapping[str, str]
+    sha256: str
+    via: Via
+    fetched_at: str
+    dead: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class _Case:
+    """A record to be judged on a page."""
+
+    spec: JudgeSpec
+    record: Record
+    page: Page
+
+
+class Pipeline:
+    """The stages of one grader: archive, fetch, extract, judge. An async context manager."""
+
+    def __init__(self, settings: Settings) -> None:
+        self._settings = settings
+        self._stack = AsyncExitStack()
+
+    async def __aenter__(self) -> Self:
+        """Raises CacheError where the cache cannot be used, ArchiveError for an archive."""
+        settings = self._settings
+        async with AsyncExitStack() as stack:
+            self._cache = await stack.enter_async_context(Cache.open(settings.cache))
+            self._http = await stack.enter_async_context(Http(Guard(settings.allow_hosts)))
+            self._archives = Archives(settings.pages)
+            self._archive_digest = await self._archives.digest() if settings.pages else ""
+            self._pool = Pool(
+                settings.cpu_workers,
+                deadline=CPU_SECONDS,
+                memory_bytes=CPU_BYTES,
+                initializer=workers.open_store,
+                initargs=(settings.cache / "bodies",),
+            )
+            stack.push_async_callback(self._pool.close)
+            self.graph = await stack.enter_async_context(Graph(self._nodes()))
+            self._unreachable: dict[str, Page] = {}
+            self._stack = stack.pop_all()
+        return self
+
+    async def __aexit__(self, *error: Any) -> None:
+        await self._stack.__aexit__(*error)
+
+    def _nodes(self) -> list[Node[Any, Any]]:
+        settings, ledger = self._settings, self._cache.ledger
+        again = Retry((Unreachable,), attempts=3)
+        self._archive: Node[str, Visit | None] = Node(
+            "archive",
+            self._look_in_archives,
+            key=lambda url: digest(self._archive_digest, url),
+            workers=settings.fetch_workers,
+            memory=Memory(ledger, orjson.dumps, _visit_or_none),
+        )
+        self._fetch: Node[str, Visit] = Node(
+            "fetch",
+            self._stay_offline if settings.offline else self._visit,
+            key=digest,
+            workers=settings.fetch_workers,
+            memory=Memory(ledger, orjson.dumps, _visit_from, fresh=self._is_fresh),
+            retry=None if settings.offline else again,
+        )
+        self._extract: Node[tuple[str, str], Reading] = Node(
+            "extract",
+            self._read,
+            key=lambda body: digest(EXTRACTOR_VERSION, *body),
+            workers=2 * settings.cpu_workers,
+            memory=Memory(ledger, orjson.dumps, _reading_from),
+        )
+        self._judge: Node[_Case, Verdict] = Node(
+            "judge",
+            self._judge_by_rules,
+            key=_case_key,
+            workers=2 * settings.cpu_workers,
+            memory=Memory(ledger, orjson.dumps, _verdict_from),
+        )
+        return [self._archive, self._fetch, self._extract, self._judge]
+
+    async def page(self, url: str) -> Page:
+        """The page behind a URL: visited, read and triaged. Never raises for what the page or its
+        host does; a page that could not be had this time has the state `unreachable`."""
+        url = canonical(url)
+        if url in self._unreachable:  # tried in vain in this call, retries and all
+            return self._unreachable[url]
+        try:
+            visit = await self._archive(url) if self._settings.pages else None
+            visit = visit or await self._fetch(url)
+        except Refused as refused:
+            return _no_page(url, "refused", str(refused))
+        except Unreachable as failure:
+            page = _no_page(url, "unreachable", str(failure))
+            if failure.response is not None:
+                page = await self._page(await self._kept(failure.response))
+                page = page if page.state == "blocked" else replace(page, state="unreachable")
+            self._unreachable[url] = page
+            return page
+        return await self._page(visit)
+
+    async def judge(self, spec: JudgeSpec, record: Record, page: Page) -> Verdict:
+        """The verdict on a record whose page is not `unreachable`. Raises Crashed or TimedOut
+        where the page defeats the comparison."""
+        return await self._judge(_Case(spec, record, page))
+
+    async def _page(self, visit: Visit) -> Page:
+        if visit.status is None:
+            page = _no_page(visit.final_url, "dead", visit.dead)
+            return replace(page, via=visit.via, fetched_at=visit.fetched_at)
+        try:
+            reading = await self._extract((visit.sha256, visit.headers.get("content-type", "")))
+        except (Crashed, TimedOut) as failure:
+            page = _no_page(visit.final_url, "unreachable", f"cannot be read: {failure}")
+        else:
+            state, reason = triage(visit.status, visit.headers, visit.final_url, reading)
+            page = Page(
+                state=state,
+                reason=reason,
+                via=visit.via,
+                status=visit.status,
+                final_url=visit.final_url,
+                sha256=visit.sha256,
+                fetched_at=visit.fetched_at,
+                words=reading.words,
+                text=reading.text,
+            )
+        return page
+
+    # What the stages do.
+
+    async def _look_in_archives(self, url: str) -> Visit | None:
+        try:
+            response = await self._archives.fetch(url)
+        except Dead as end:
+            return Visit(None, url, {}, "", "archive", _now(), str(end))
+        return None if response is None else await self._kept(response)
+
+    async def _visit(self, url: str) -> Visit:
+        try:
+            return await self._kept(await self._http.fetch(url))
+        except Dead as end:
+            return Visit(None, url, {}, "", "http", _now(), str(end))
+
+    async def _stay_offline(self, url: str) -> Visit:
+        raise Unreachable("offline, and neither in an archive nor in the cache")
+
+    async def _kept(self, response: Response) -> Visit:
+        body = await self._cache.bodies.aput(response.body)
+        return Visit(
+            response.status,
+            response.final_url,
+            response.headers,
+            body,
+            response.via,
+            response.fetched_at,
+        )
+
+    async def _read(self, body: tuple[str, str]) -> Reading:
+        return await self._pool.run(workers.read_body, *body)
+
+    async def _judge_by_rules(self, case: _Case) -> Verdict:
+        return await self._pool.run(workers.judge_by_rules, case.spec, case.record, case.page)
+
+    def _is_fresh(self, visit: Visit) -> bool:
+        age = datetime.now(UTC) - datetime.fromisoformat(visit.fetched_at)
+        return self._settings.max_age is None or age.total_seconds() <= self._settings.max_age
+
+
+def _now() -> str:
+    return datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+
+
+def _no_page(url: str, state: State, reason: str) -> Page:
+    return Page(state, reason, "http", None, url, "", _now(), 0, "")
+
+
+def _case_key(case: _Case) -> bytes:
+    record, page = case.record, case.page
+    return digest(
+        RULES_VERSION,
+        case.spec.digest,
+        record.url,
+        record.item,
+        record.answer,
+        record.excerpts,
+        page.state,
+        page.reason,
+        page.final_url,
+        page.text,
+    )
+
+
+# What the stages keep, read back.
+
+
+def _visit_from(row: bytes) -> Visit:
+    return Visit(**orjson.loads(row))
+
+
+def _visit_or_none(row: bytes) -> Visit | None:
+    fields = orjson.loads(row)
+    return fields and Visit(**fields)
+
+
+def _reading_from(row: bytes) -> Reading:
+    fields = orjson.loads(row)
+    signals = fields.pop("signals")
+    signals["marks"] = tuple(signals["marks"])
+    return Reading(**fields, signals=Signals(**signals))
+
+
+def _verdict_from(row: bytes) -> Verdict:
+    fields = orjson.loads(row)
+    fields["requirements"] = {
+        name: Shown(**shown) for name, shown in fields["requirements"].items()
+    }
+    return Verdict(**fields)

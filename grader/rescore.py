@@ -1,0 +1,53 @@
+"""Scores anew from graded records alone: no page is fetched, nothing is judged."""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import orjson
+
+from grader.call import Call, Ending
+from grader.kinds.collection import CollectionKind
+from grader.lines import Unusable, parse_object, read_lines
+from grader.spool import Spool
+from grader.submissions import Name, Reject
+from grader.tasks import AnyTask
+
+
+def rescore(records: Path, tasks: Sequence[AnyTask], out: Path) -> Ending:
+    """Score the submissions of a records.jsonl into `out`. Blocking.
+
+    Raises OutputError. What is no row of a loaded task is a reject. An attempt without records
+    left no rows, and gets no score here.
+    """
+    call = Call(tasks, out, [records])
+    kinds = {task.name: CollectionKind(task) for task in tasks}
+    for ordinal, ((run, task, rollout), rows) in enumerate(_graded(records, kinds, call.reject)):
+        call.add(kinds[task].score(ordinal, run, rollout, rows))
+    call.close({})
+    return call.ending
+
+
+def _graded(
+    records: Path, kinds: Mapping[str, CollectionKind], reject: Callable[[Reject], None]
+) -> Iterator[tuple[Name, list[dict[str, Any]]]]:
+    """The rows of each submission, which may stand anywhere in the file."""
+    with Spool[Name]() as spool:
+        for place, raw in read_lines(str(records), lambda *fault: reject(Reject(*fault))):
+            try:
+                row = parse_object(raw)
+                name = _name(row, kinds)
+                kinds[name[1]].read(row)
+            except (Unusable, ValueError) as fault:
+                reject(Reject(place, str(fault)))
+            else:
+                spool.add(name, place, orjson.dumps(row))
+        for name, lines in spool:
+            yield name, [orjson.loads(data) for _, data in lines]
+
+
+def _name(row: Mapping[str, Any], kinds: Mapping[str, CollectionKind]) -> Name:
+    match row:
+        case {"run": str(run), "task": str(task), "rollout": str(rollout)} if task in kinds:
+            return run, task, rollout
+    raise Unusable(f"a row of no loaded task, or without a name: {row.get('task')!r}")
