@@ -1,6 +1,7 @@
 """WARC files: what is in them and where, and single records read from where they are."""
 
 import gzip
+import os
 import re
 import shutil
 import tempfile
@@ -120,8 +121,8 @@ def unpacked(path: Path) -> IO[bytes] | None:
             return None  # damaged, which scanning tells
         file.seek(0)
         plain = tempfile.NamedTemporaryFile(suffix=".warc")  # noqa: SIM115 (it is handed on)
-        with suppress(EOFError, zlib.error, gzip.BadGzipFile):  # a cut shows when scanned
-            shutil.copyfileobj(gzip.open(file), plain)
+        with suppress(EOFError, zlib.error, gzip.BadGzipFile), gzip.open(file) as packed:
+            shutil.copyfileobj(packed, plain)  # a cut shows when scanned
         plain.flush()
         return plain
 
@@ -143,6 +144,8 @@ def _scan(file: IO[bytes], damaged: Callable[[int, str], None]) -> Iterator[tupl
         try:
             record = next(records, None)
             if record is None:
+                if start < file.seek(0, os.SEEK_END):
+                    damaged(start, "the record is cut off")
                 return
             shared = records.share_a_member()
         except _BROKEN as error:
