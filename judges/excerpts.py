@@ -257,10 +257,11 @@ class _Skeleton:
             if what in ("word", "number"):
                 self._starts.append(at)
                 at += 1 if what == "number" else len(token)
+        self._starts.append(at)
         # Its digits alone stand for a number, so that "1,000" is 1000.
         self.numbers = {
             "".join(filter(str.isdigit, token)): token
-            for token, what, mark in zip(found, kinds, [*found[1:], ""], strict=True)
+            for token, what, mark in zip(found, kinds, (*found[1:], ""), strict=False)
             if what == "number" and not _is_list_number((token, mark))
         }
 

@@ -103,7 +103,7 @@ class Rule(_Model):
     @model_validator(mode="before")
     @classmethod
     def _has_an_operator(cls, data: Any) -> Any:
-        if isinstance(data, dict) and not any(data.get(name) for name in cls.model_fields):
+        if isinstance(data, dict) and all(data.get(name) is None for name in cls.model_fields):
             given = ", ".join(map(repr, data)) or "nothing"
             raise ValueError(f"no rule in {given}; a rule is one of " + ", ".join(cls.model_fields))
         return data

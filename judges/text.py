@@ -69,12 +69,13 @@ STYLES = {
     **{c: " " + unicodedata.normalize("NFKC", c).replace("⁄", "/") for c in "¼½¾⅓⅔⅕⅖⅗⅘⅙⅚⅛⅜⅝⅞"},
     "⁄": "/",
     "İ": "i",
+    "ﷺ": " صلى ",  # NFKC would make 18 characters of it
 }
 _STYLED = re.compile(f"[{''.join(STYLES)}]")
 # Normalising takes quadratic time in a run of combining marks (UAX 15, stream-safe text format).
 _MARK_RUN = regex.compile(r"(\p{M}{30})\p{M}+")
 _EMPHASIS = re.compile(
-    r"[*|~#_](?:(?<=[*|])|(?<=~)~|(?<=#)(?<!\S#)#{0,5}(?!\S)|(?<=_)(?:(?<!\w_)|_*+(?!\w)))"
+    r"[*|~#_](?:(?<=[*|])|(?<=~)~|(?<=#)(?<!\S#)#{0,5}(?!\S)|(?<=_)(?:(?<!\w_)_*+|_*+(?!\w)))"
 )
 
 
