@@ -5,8 +5,8 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
-import diskcache  # type: ignore[import-untyped]
-from diskcache.core import MODE_BINARY, MODE_RAW, UNKNOWN  # type: ignore[import-untyped]
+import diskcache
+from diskcache.core import MODE_BINARY, MODE_RAW, UNKNOWN
 
 from cache.errors import MissingBody, explained
 from cache.keys import content_digest

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-import diskcache  # type: ignore[import-untyped]
+import diskcache
 
 
 class CacheError(Exception):

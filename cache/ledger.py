@@ -134,32 +134,32 @@ class Ledger:
         """Append (key, value) pairs. When this returns they are kept."""
         now = time.time_ns()
         for group in _groups(rows):
-            new = [Row(stage, key, value, now) for key, value in group]
-            await self._insert("INSERT INTO rows (stage, key, time, checksum, value) VALUES ", new)
+            await self._insert([Row(stage, key, value, now) for key, value in group])
 
     async def merge(self, rows: Iterable[Row]) -> int:
         """Append those of `rows` that are not there yet, with their own times; return how many."""
         added = 0
         for group in _groups(rows):
             added += await self._insert(
-                "WITH new (stage, key, time, checksum, value) AS (SELECT * FROM (VALUES ",
                 list(dict.fromkeys(group)),
-                ")) INSERT INTO rows (stage, key, time, checksum, value) SELECT * FROM new"
-                " WHERE NOT EXISTS (SELECT 1 FROM rows WHERE (key, time, stage, checksum, value)"
+                "WHERE NOT EXISTS (SELECT 1 FROM rows WHERE (key, time, stage, checksum, value)"
                 " = (new.key, new.time, new.stage, new.checksum, new.value))",
             )
         return added
 
-    async def _insert(self, before: str, rows: Sequence[Row], after: str = "") -> int:
+    async def _insert(self, rows: Sequence[Row], condition: str = "") -> int:
         # One statement is one transaction and one hop to the thread, and whoever awaits it may be
         # cancelled without leaving either half done.
+        sql = (
+            "INSERT INTO rows (stage, key, time, checksum, value)"
+            " WITH new (stage, key, time, checksum, value) AS"
+            f" (VALUES {','.join(['(?,?,?,?,?)'] * len(rows))}) SELECT * FROM new {condition}"
+        )
         values = [(row.stage, row.key, row.time, row.checksum, row.value) for row in rows]
-        sql = before + ",".join(["(?,?,?,?,?)"] * len(rows)) + after
         with explained(self._path):
-            async with self._writer.execute(
-                sql, [field for row in values for field in row]
-            ) as done:
-                return done.rowcount
+            done = await self._writer.execute(sql, [field for row in values for field in row])
+            await done.close()
+        return done.rowcount
 
     async def pages(self) -> AsyncIterator[list[StoredRow]]:
         """All rows in the order in which they were appended, a thousand at a time, damaged ones
@@ -182,7 +182,7 @@ class Ledger:
         """What SQLite finds wrong with the file's structure."""
         with explained(self._path):
             rows = await self._reader.execute_fetchall("PRAGMA integrity_check")
-        return [str(fault) for (fault,) in rows if fault != "ok"]
+        return [fault.decode(errors="replace") for (fault,) in rows if fault != b"ok"]
 
     async def sizes(self) -> dict[str, StageSize]:
         """What each stage holds."""
