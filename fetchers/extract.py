@@ -21,8 +21,8 @@ EXTRACTOR_VERSION = f"1.{selectolax.__version__}.{pdf.READER}.{SIGNALS_VERSION}"
 @dataclass(frozen=True, slots=True)
 class Extracted:
     """What a body says. `text` is all of its visible text; `words` counts its words. `problem`
-    says why there is no text: "empty", "encrypted pdf", "scanned pdf", "empty pdf",
-    "unreadable pdf", "not a text: image/png"; else it is "".
+    says why there is no text: "empty", "encrypted pdf", "scanned pdf", "unreadable pdf",
+    "not a text: image/png"; else it is "".
     """
 
     kind: Kind

@@ -90,8 +90,8 @@ def _flattened(html: str) -> str:
 # ------------------------------------------------------------------------------------- visible text
 
 _UNSEEN = (
-    "head, script, style, template, iframe, noembed, noframes, object, video, audio, canvas,"
-    " datalist, rp, svg title, svg desc, svg metadata, annotation, annotation-xml,"
+    "head, title, script, style, template, iframe, noembed, noframes, object, video, audio, canvas,"
+    " datalist, rp, svg desc, svg metadata, annotation, annotation-xml,"
     ' [hidden]:not([hidden="until-found" i])'
 )
 _STYLED = '[style*="display" i], [style*="visibility" i]'
@@ -197,4 +197,4 @@ def _with_lines_of_pre(marked: str) -> str:
         parts.append(part.replace("\n", _BREAK) if depth > 0 else part)
         depth += 1 if mark[0] == _PRE else -1
         at = mark.end()
-    return "".join((*parts, marked[at:]))
+    return " ".join((*parts, marked[at:]))

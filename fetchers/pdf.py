@@ -13,8 +13,7 @@ READER = str(pypdfium2.PDFIUM_INFO)
 def read_pdf(body: bytes) -> tuple[str, str, str]:
     """Text (a line for a line, an empty one between pages), title and problem of a PDF file.
 
-    The problem is "" or one of "encrypted pdf", "unreadable pdf", "empty pdf" and "scanned pdf"
-    (pages without text).
+    The problem is "" or one of "encrypted pdf", "unreadable pdf" and "scanned pdf" (without text).
     """
     try:
         document = PdfDocument(body)
@@ -24,7 +23,7 @@ def read_pdf(body: bytes) -> tuple[str, str, str]:
     try:
         text = _text(document)
         title = document.get_metadata_dict().get("Title", "")
-        problem = "" if text else "scanned pdf" if len(document) else "empty pdf"
+        problem = "" if text else "scanned pdf"
     finally:
         document.close()
     return text, " ".join(title.split()), problem
