@@ -11,8 +11,9 @@ from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import accumulate, islice
+from itertools import accumulate, chain, islice, pairwise
 
+from fetchers.signals import words as count_words
 from judges.dates import PartialDate, find_dates
 from judges.text import kind, numbers, plain, tokens
 
@@ -28,10 +29,11 @@ class Finding:
 
 
 class PageText:
-    """The text of a page, made ready once, as far as they need it, for many excerpts and rules."""
+    """The text of a page, or several texts that do not adjoin, made ready once, as far as they
+    need it, for many excerpts and rules."""
 
-    def __init__(self, text: str) -> None:
-        self.text = text
+    def __init__(self, *texts: str) -> None:
+        self._texts = texts
 
     def contains(self, text: str) -> bool:
         """Whether `text` stands on the page from the start of a word to the end of one, up to what
@@ -47,8 +49,9 @@ class PageText:
         mine, page = _Skeleton(_trimmed(tokens(text))), self._skeleton
         if changed := page.change(mine):
             return Finding(False, changed, binding=True)
-        if missing := [mine.numbers[n] for n in mine.numbers if n not in page.numbers]:
-            return Finding(False, f"a number is not on the page: {missing[0]}", binding=True)
+        if missing := mine.numbers - page.numbers:
+            number = min(missing)[:_SHOWN]
+            return Finding(False, f"a number is not on the page: {number}", binding=True)
         if mine.words in page.words:
             return Finding(False, "differs in punctuation, or is cut within a word")
         if all(end in page.words for end in mine.ends):
@@ -58,34 +61,34 @@ class PageText:
     @cached_property
     def line(self) -> str:
         """The plain text with single spaces."""
-        return " ".join(plain(self.text).split())
+        return f" {_GAP} ".join(" ".join(plain(text).split()) for text in self._texts)
 
     @cached_property
     def words(self) -> int:
-        """How many words and numbers there are; each character of Chinese and Japanese is one."""
-        return sum(kind(token) != "mark" for token in self._written.tokens)
+        """How many words there are, as they are counted for `Page.words`, but without markup."""
+        return sum(count_words(plain(text)) for text in self._texts)
 
     @cached_property
     def numbers(self) -> Sequence[float]:
-        """Every number on the page, in order of size."""
+        """Every number, in order of size."""
         return sorted({reading for number in numbers(self.line) for reading in number})
 
     @cached_property
     def dates(self) -> Sequence[PartialDate]:
-        """Every date on the page."""
-        return tuple(find_dates(self.text))
+        """Every date."""
+        return tuple(chain.from_iterable(map(find_dates, self._texts)))
 
     @cached_property
     def _written(self) -> "_Sequence":
-        return _Sequence(tokens(self.text))
+        return _Sequence(f" {_GAP} ".join(" ".join(tokens(text)) for text in self._texts))
 
     @cached_property
     def _broken(self) -> bool:
-        return _LINE_BREAK.search(self.text) is not None
+        return any(map(_LINE_BREAK.search, self._texts))
 
     @cached_property
     def _unbroken(self) -> "_Sequence":
-        return _Sequence(_unbroken(self._written.tokens))
+        return _Sequence(" ".join(_unbroken(self._written.tokens)))
 
     @cached_property
     def _skeleton(self) -> "_Skeleton":
@@ -106,7 +109,7 @@ _ENDS = frozenset("'…-+·")
 _ELLIPSES = (["[", "…", "]"], ["(", "…", ")"])
 _BULLET = re.compile(r"^[ \t>]*[-+·][ \t]+|^[ \t]*>+|^[ \t]*[-=:][-=: \t]+$", re.MULTILINE)
 _LIST_NUMBER = re.compile(r"^[ \t]*\(?\d{1,3}[.)](?=\s)", re.MULTILINE)
-_LINE_BREAK = re.compile(r"[-‐\u00ad](?<=[^\W\d_].)\s+[^\W\d_]")
+_LINE_BREAK = re.compile(r"[-‐](?<=[^\W\d_].)\s+[^\W\d_]")
 _HYPHEN = re.compile(r"(?<=[^\W\d_])(?:-| - )(?=[^\W\d_])")
 
 
@@ -148,6 +151,7 @@ def _unbroken(found: Sequence[str]) -> list[str]:
 # ------------------------------------------------------------------------------ where it may stand
 
 _MOST_TRIES = 256
+_GAP = "\ufffc"  # stands in no text that somebody looks for
 _PARTED = "\x1f"  # white space between two digits; tokens hold no white space, of which it is one
 _DIGITS_PARTED = re.compile(r"(?<=\d) (?=\d)")
 # Particles follow a noun without a space and are words of their own (조사), as is the copula.
@@ -161,11 +165,12 @@ _PARTICLES = re.compile(
 class _Sequence:
     """Tokens to search in."""
 
-    def __init__(self, found: list[str]) -> None:
-        self._spaced = f" {' '.join(found)} "
+    def __init__(self, spaced: str) -> None:
+        self._spaced = f" {spaced} "
 
     @property
     def tokens(self) -> list[str]:
+        """Not kept: they take ten times the room of the text."""
         return self._spaced.split()
 
     def shows(self, needle: Sequence[str], numbered: bool) -> bool:
@@ -175,15 +180,16 @@ class _Sequence:
             return True
         negations = _negations(needle)
         for first, last in self._places(needle):
-            listed = numbered and _is_list_number(self._cut[max(0, first - 2) : first])
+            listed = numbered and _is_list_number(self._between(max(0, first - 2), first))
             # "notable" is not "not able".
-            if not listed and _negations(self._cut[first:last]) == negations:
+            if not listed and _negations(self._between(first, last)) == negations:
                 return True
         return False
 
-    @cached_property
-    def _cut(self) -> list[str]:
-        return self.tokens
+    def _between(self, first: int, last: int) -> list[str]:
+        text, starts = self._glued
+        places = pairwise(starts[first : last + 1])
+        return [text[begin:end].rstrip(_PARTED) for begin, end in places]
 
     @cached_property
     def _glued(self) -> tuple[str, "array[int]"]:
@@ -232,6 +238,8 @@ def _is_list_number(pair: Sequence[str]) -> bool:
 # ------------------------------------------------------------------------------- what may differ
 
 _EDGE = 4  # words
+_SHOWN = 40  # characters of a token
+_THOUSANDS = re.compile(r"(?<=\d)[,'](?=\d{3}(?!\d))")
 
 
 class _Skeleton:
@@ -253,14 +261,13 @@ class _Skeleton:
         at = 0
         for token, what in zip(found, kinds, strict=True):
             if what in ("number", "negation"):
-                self._taken.append((at, token))
+                self._taken.append((at, _THOUSANDS.sub("", token)))
             if what in ("word", "number"):
                 self._starts.append(at)
                 at += 1 if what == "number" else len(token)
         self._starts.append(at)
-        # Its digits alone stand for a number, so that "1,000" is 1000.
         self.numbers = {
-            "".join(filter(str.isdigit, token)): token
+            _THOUSANDS.sub("", token)
             for token, what, mark in zip(found, kinds, (*found[1:], ""), strict=False)
             if what == "number" and not _is_list_number((token, mark))
         }
@@ -293,5 +300,5 @@ class _Skeleton:
 
 def _in_words(mine: tuple[int, str] | None, page: tuple[int, str] | None) -> str:
     what = next(kind(fact[1]) for fact in (mine, page) if fact)
-    said, shown = (fact[1] if fact else "none" for fact in (mine, page))
+    said, shown = (fact[1][:_SHOWN] if fact else "none" for fact in (mine, page))
     return f"a {what} differs: {said} (the page: {shown})"

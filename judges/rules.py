@@ -49,7 +49,7 @@ def judge(spec: JudgeSpec, record: Record, page: PageSeen) -> Verdict:
     if page.state != "ok":
         return _nothing_shown(spec, f"page not usable: {page.state} ({page.reason})")
     seen = _Evidence(record, page.final_url, page.text)
-    quoted = _Evidence(record, page.final_url, PageText(_BETWEEN.join(record.excerpts)))
+    quoted = _Evidence(record, page.final_url, PageText(*record.excerpts))
 
     unclear, unfaithful = unclear_answer(record), unfaithful_excerpt(record, page.text)
     validity = {
@@ -192,7 +192,6 @@ _LONGEST_OPENER = 200  # characters; what is longer says something, or more than
 
 # ------------------------------------------------------------------------------------------- rules
 
-_BETWEEN = "\n\ufffc\n"  # stands in no text that somebody looks for
 # In a pattern a hyphen is escaped, as it may stand between brackets.
 _PATTERN_STYLES = str.maketrans(
     {c: r"\-" if style == "-" else style for c, style in STYLES.items() if style in "'\"-"}

@@ -159,15 +159,24 @@ _NEGATION = regex.compile(
 )
 
 
-@lru_cache(maxsize=1 << 17)
-def kind(token: str) -> Literal["word", "number", "negation", "mark"]:
+Kind = Literal["word", "number", "negation", "mark"]
+
+
+def kind(token: str) -> Kind:
     """What a token is. A word with a digit in it is a number; negations are those of the languages
     known here."""
+    return _kind_of_word(token) if len(token) <= _LONGEST_WORD else _kind(token)
+
+
+def _kind(token: str) -> Kind:
     if any(map(str.isdigit, token)):
         return "number"
     if _NEGATION.fullmatch(token):
         return "negation"
     return "word" if any(map(str.isalnum, token)) else "mark"
+
+
+_kind_of_word = lru_cache(maxsize=1 << 17)(_kind)
 
 
 _NUMBER = re.compile(r"(?<![\w.,])-?(?:[0-9]{1,3}(?: [0-9]{3})+(?![0-9])|[0-9][0-9.,']*)")

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from judges.excerpts import Finding, PageText, faithful
 
-PAGE = PageText(
+TEXT = (
     "Brackwater Pottery — A history\n"
     "The kiln at Brackwater was lit in 1874 and didn’t go cold until 2019.\n"
     "“We never sold seconds,” said Ada O’Neill, who ran it for 21.5 years[2] with a co-owner.\n"
@@ -21,6 +21,7 @@ PAGE = PageText(
     "他不同意二十五人的计划。この皿は使えません。ドイツ製\n"
     "a price of $7 million\tred glaze\tblue glaze\n"
 )
+PAGE = PageText(TEXT)
 
 
 def stands(excerpt: str, page: PageText = PAGE) -> bool:
@@ -85,7 +86,7 @@ def test_what_does_not_count(excerpt: str) -> None:
     ("excerpt", "why"),
     [
         ("lit in 1875", "a number differs: 1875 (the page: 1874)"),
-        ("from 1,260 to 34 pieces", "a number differs: 1,260 (the page: 1,250)"),
+        ("from 1,260 to 34 pieces", "a number differs: 1260 (the page: 1250)"),
         ("from 1,250 to 35 pieces; and more", "a number is not on the page: 35"),
         ("The kiln was not lit in 1874 by Ada", ""),
         ("The kiln at Brackwater was not lit in 1874", "a negation differs: not (the page: none)"),
@@ -134,7 +135,7 @@ def test_what_does(excerpt: str, why: str) -> None:
     ],
 )
 def test_a_word_or_number_is_not_cut(excerpt: str) -> None:
-    assert not stands(excerpt, PageText(PAGE.text + "We can't pay"))
+    assert not stands(excerpt, PageText(TEXT + "We can't pay"))
 
 
 @pytest.mark.parametrize(
@@ -170,6 +171,7 @@ def test_a_changed_number_or_negation_binds_a_model() -> None:
     assert faithful("was not lit in 1874", PAGE).binding
     assert faithful("lit in 1875, as everybody knows", PAGE).binding
     assert not faithful("was lighted in 1874", PAGE).binding
+    assert not faithful("fell from 1250 to 34", PAGE).binding
     assert not faithful("was lit in 1874, and didn't go cold", PAGE).binding
 
 

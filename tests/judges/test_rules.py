@@ -158,7 +158,7 @@ def test_an_unfaithful_excerpt_settles_the_full_verdict_alone() -> None:
     assert outcome(verdict) == (
         False,
         True,
-        "excerpt 2: a number differs: 1,235 (the page: 1,234)",
+        "excerpt 2: a number differs: 1235 (the page: 1234)",
     )
     assert verdict.requirements == {"counted": Shown(True, True), "renamed": Shown(True, True)}
 
