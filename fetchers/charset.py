@@ -86,5 +86,9 @@ def _repaired(body: bytes, declared: list[str]) -> str:
             return text
     first = next(re.finditer(rb"[\x80-\xff]", body)).start()
     start = max(first - 64, 0)
-    found = from_bytes(body[start : start + _SAMPLE], cp_isolation=_DETECTABLE).best()
+    found = min(
+        from_bytes(body[start : start + _SAMPLE], cp_isolation=_DETECTABLE),
+        key=lambda match: (match.chaos, -match.coherence, match.encoding != "cp1252"),
+        default=None,
+    )
     return body.decode(found.encoding if found else "cp1252", "replace")

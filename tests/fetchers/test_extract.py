@@ -249,6 +249,9 @@ def test_two_bytes_a_sign_without_a_word_about_it(encoding: str) -> None:
         ("cp932", JAPANESE),
         ("gb18030", CHINESE),
         ("cp1252", GERMAN),
+        ("cp1252", "Le cœur déçu mais l'âme plutôt naïve, Louÿs rêva de crapaüter."),
+        ("cp1252", "El pingüino hizo kilómetros bajo exhaustiva lluvia y frío; añoraba."),
+        ("cp1250", "Příliš žluťoučký kůň úpěl ďábelské ódy."),
         ("cp1251", "Столица России — Москва, и река течёт через город."),
     ],
 )
