@@ -1,0 +1,199 @@
+"""Are two short answers one, up to harmless surface form; and if not, does a value in them differ
+(K-BrowseComp, section 4 and its grader's prompt).
+
+Markdown, quotes, white space, case, punctuation that carries no value and a gloss in parentheses
+after an answer do not count. Digits, signs, decimal points, colons, dashes and slashes between
+digits, `%` and units do.
+"""
+
+import html
+import re
+import unicodedata
+from collections.abc import Iterator
+from decimal import Decimal
+
+import regex
+
+from judges.dates import PartialDate, parse_date
+from judges.identity import form
+
+LONGEST = 500
+"""Characters. A longer text is no short answer: it equals only what it equals as it stands."""
+
+# --------------------------------------------------------------------------------------- one form
+
+_LATEX = re.compile(r"\\(?:boxed|fbox|operatorname|text[a-z]*|math[a-z]+)\s*(?=\{)")
+_DOLLARS = re.compile(r"\s*(\${1,2})([^$]+)\1[\s.]*")
+_LINK = re.compile(
+    r"!?\[([^\[\]]*)\]\((?:https?://|mailto:|[/#])[^()\s]*(?:\([^()\s]*\)[^()\s]*)*\)"
+)
+_TAG = re.compile(r"</?(?:b|br|code|em|i|mark|p|span|strong|u)(?:\s[^<>]*)?/?>", re.IGNORECASE)
+_BULLET = re.compile(r"\s*[-*+•]\s+")
+_STYLES = str.maketrans({"−": "-", "⁄": "/", "〜": "~", "∼": "~"})
+
+
+def clean(text: str) -> str:
+    """A short text in NFKC and one case, without what Markdown, HTML and LaTeX put around it."""
+    if len(text) > LONGEST:
+        return " ".join(text.split()).casefold()
+    if wrapped := _DOLLARS.fullmatch(text):
+        text = wrapped[2]
+    text = html.unescape(_TAG.sub(" ", _LINK.sub(r"\1", _LATEX.sub("", text))))
+    text = _BULLET.sub("", text, count=1) if _BULLET.match(text) else text
+    return unicodedata.normalize("NFC", form(text).casefold()).translate(_STYLES)
+
+
+# What a text may lose. Between two digits a comma is left in its place: they never join.
+_MARK = r"[\p{P}`|=<>--[.:/~%‰&#]--\p{Pd}]"
+_LOST = regex.compile(
+    rf"""
+    (?P<parted>(?<=\d)(?:\s|{_MARK})+(?=\d))
+    | \s+
+    | [<>=](?!\s?-?\.?\d) | [{_MARK}--[<>=]]
+    | (?<!\d):|:(?!\s?\d)
+    | (?<=[^\W\d])\. | \.(?!\s?\d)
+    | \p{{Pd}}(?!\s?\p{{Sc}}?\.?\d)(?!(?<=\w\p{{Pd}})(?![\w\s]))
+    | (?<!\w)\# | ~$""",
+    regex.VERBOSE | regex.V1,
+)
+_GROUPED = re.compile(r"(?<![\d.,])[1-9]\d{0,2}(?:,\d{3})+(?![\d,])")
+
+
+def _bare(text: str) -> str:
+    return _LOST.sub(lambda lost: "," if lost["parted"] else "", text)
+
+
+def forms(text: str) -> frozenset[str]:
+    """What a `clean` text says, in every way in which it may be read: in `1,234` the comma may
+    group thousands or part two numbers. Of mere punctuation all stays."""
+    if len(text) > LONGEST:
+        return frozenset({text})
+    return frozenset(_bare(reading) or text for reading in (text, _ungrouped(text)))
+
+
+def says(text: str) -> bool:
+    """Whether there is more to a `clean` text than punctuation."""
+    return bool(_bare(text[:LONGEST]))
+
+
+def _ungrouped(text: str) -> str:
+    return _GROUPED.sub(lambda number: number[0].replace(",", ""), text)
+
+
+# ---------------------------------------------------------------------------------------- glosses
+
+_TAIL = " .,!?;:*_`\"'”’»」』。…}$"
+_GLOSSES = 3
+
+
+def glosses(text: str) -> Iterator[tuple[str, str]]:
+    """A `clean` text without its last gloss in parentheses, and that gloss; then without the last
+    two, and so on."""
+    whole = text if len(text) <= LONGEST else ""
+    for _ in range(_GLOSSES):
+        whole = whole.rstrip(_TAIL)
+        if not whole.endswith(")"):
+            return
+        depth = 0
+        for start in range(len(whole) - 1, -1, -1):
+            depth += (whole[start] == ")") - (whole[start] == "(")
+            if not depth:
+                break
+        whole, gloss = whole[:start], whole[start + 1 : -1]
+        if depth or not says(whole):
+            return
+        yield whole, gloss
+
+
+_EITHER = re.compile(
+    r"(?:^|[\s,(])(?:or|또는|혹은|아니면)\s|\s/\s|または|あるいは|もしくは|或者|或是"
+)
+
+
+def candidates(text: str) -> list[str]:
+    """The answers that a `clean` text offers as alternatives: more than one where it hedges."""
+    return [part for part in _EITHER.split(text) if says(part)]
+
+
+def same(answer: str, gold: str) -> bool:
+    """Whether two `clean` texts are one answer, up to harmless surface form.
+
+    A gloss after the answer does not count, unless it offers another answer. Where the gold has a
+    gloss, the part before it is enough, but another gloss in its place may say something else.
+    """
+    whole, said = forms(gold), forms(answer)
+    before = next((forms(main) for main, _ in glosses(gold)), frozenset[str]())
+    if said & (whole | before):
+        return True
+    return any(
+        forms(main) & whole and not _EITHER.search(gloss) and not differ(main, gloss)
+        for main, gloss in glosses(answer)
+    )
+
+
+# ----------------------------------------------------------------------------------------- values
+
+_NUMBER = re.compile(r"(?:(?<![\w.])[+-])?(?<![\d.])\d+(?:\.\d+)?(?![.\d])")
+_SCALES = {"십": 10, "백": 100, "천": 1000, "만": 10**4, "억": 10**8, "조": 10**12}
+_SCALES |= {"十": 10, "百": 100, "千": 1000, "万": 10**4, "萬": 10**4, "亿": 10**8, "億": 10**8}
+_SCALES |= {"thousand": 1000, "million": 10**6, "billion": 10**9}
+_PART = rf"([+-]?\d+(?:\.\d+)?)((?:{'|'.join(_SCALES)})*)"
+_QUANTITY = re.compile(
+    rf"(\p{{Sc}}?)((?:{_PART})+)([^\d.,:/~+²³¹-]*)".replace(r"\p{Sc}", "[$€£¥₩]")
+)
+_PARTS = re.compile(_PART)
+_SCALE = re.compile("|".join(_SCALES))
+
+
+def differ(one: str, other: str) -> bool:
+    """Whether two `clean` texts state values that can be put side by side, and one differs: whole
+    dates; whole quantities, of one unit or with one's unit left out; or the same words around
+    numbers. A number that is the other's rounding does not differ for certain, nor do numbers in
+    another order."""
+    if max(len(one), len(other)) > LONGEST:
+        return False
+    dates = parse_date(one), parse_date(other)
+    if dates[0] and dates[1]:
+        return _apart(dates[0], dates[1])
+    one, other = _bare(_ungrouped(one)), _bare(_ungrouped(other))
+    if _NUMBER.sub("#", one) == _NUMBER.sub("#", other):
+        pairs = _NUMBER.findall(one), _NUMBER.findall(other)
+        unlike = any(not _close(a, b) for a, b in zip(*pairs, strict=True))
+        return unlike and sorted(pairs[0]) != sorted(pairs[1])
+    quantities = _QUANTITY.fullmatch(one), _QUANTITY.fullmatch(other)
+    if not (quantities[0] and quantities[1]):
+        return False
+    values, units = zip(*map(_quantity, quantities), strict=True)
+    return (units[0] == units[1] or "" in units) and not _close(*values)
+
+
+def _apart(one: PartialDate, other: PartialDate) -> bool:
+    parts = zip((one.year, one.month, one.day), (other.year, other.month, other.day), strict=True)
+    return any(a != b for a, b in parts if a is not None and b is not None)
+
+
+def _quantity(match: re.Match[str] | None) -> tuple[str, str]:
+    """The value as a number, and the unit."""
+    assert match is not None
+    parts = _PARTS.findall(match[2])
+    if len(parts) == 1 and not parts[0][1]:
+        return match[2], match[1] + match[5]
+    total = Decimal(0)
+    for number, scales in parts:
+        value = Decimal(number)
+        for scale in _SCALE.findall(scales):
+            value *= _SCALES[scale]
+        total += value
+    return f"{total.normalize():f}", match[1] + match[5]
+
+
+def _close(one: str, other: str) -> bool:
+    """Equal, or one the other's rounding; as dates such as 04.07 are, equal part by part."""
+    if one.lstrip("+-")[:1] == "0" or other.lstrip("+-")[:1] == "0":
+        parts = [tuple(map(int, number.split("."))) for number in (one, other)]
+        if parts[0] == parts[1]:
+            return True
+    a, b = Decimal(one), Decimal(other)
+    places = sorted(len(number.partition(".")[2]) for number in (one, other))
+    margin = Decimal("0.5").scaleb(-places[0]) if places[0] < places[1] else 0
+    return abs(a - b) <= margin
