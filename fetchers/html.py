@@ -95,7 +95,9 @@ _UNSEEN = (
     ' [hidden]:not([hidden="until-found" i])'
 )
 _STYLED = '[style*="display" i], [style*="visibility" i]'
-_UNSHOWN = re.compile(r"(?:^|;)\s*(?:display\s*:\s*none|visibility\s*:\s*hidden)\b", re.I)
+_UNSHOWN = re.compile(
+    r"(?:^|;)\s*(?:(?P<display>display\s*:\s*none)|visibility\s*:\s*hidden)\b", re.I
+)
 _WHOLE = ("html", "body")  # hidden as a whole only until a script shows them
 
 # Set between the texts of elements; as characters of a page's own they are as good as a space.
@@ -150,7 +152,7 @@ def _marked(tree: LexborHTMLParser, levels: int) -> str:
     for node in tree.css(_UNSEEN):
         _unlink(node)
     for node in tree.css(_STYLED):
-        if _UNSHOWN.search(node.attributes.get("style") or ""):
+        if _is_unshown(node):
             _unlink(node)
     for selector, (before, after) in _AROUND.items():
         for node in tree.css(selector):
@@ -163,6 +165,13 @@ def _marked(tree: LexborHTMLParser, levels: int) -> str:
         _unlink(node)
     text = tree.root.text() if tree.root else ""
     return text if not _blank(text) else _BREAK.join(unseen)
+
+
+def _is_unshown(node: LexborNode) -> bool:
+    """Whether its own style hides an element. A block with an id is one that a script opens for its
+    reader, as galleries, tabs and folded answers have them: that is read."""
+    found = _UNSHOWN.search(node.attributes.get("style") or "")
+    return found is not None and not (found["display"] and node.id and node.tag in _BLOCKS)
 
 
 def _unlink(node: LexborNode) -> None:
