@@ -93,12 +93,13 @@ class Bodies:
             return digest in self._store
 
     def __iter__(self) -> Iterator[str]:
-        """The digests of all bodies, without holding them."""
+        """The digests of all bodies, without holding them. An iteration stays in its thread."""
         with explained(self._folder):
             yield from self._store
 
     def __len__(self) -> int:
-        return len(self._store)
+        with explained(self._folder):
+            return len(self._store)
 
     def size(self) -> int:
         """Bytes on disk."""

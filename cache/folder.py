@@ -10,7 +10,8 @@ from pathlib import Path
 from cache.bodies import Bodies
 from cache.errors import CacheError, MissingBody, explained
 from cache.ledger import Ledger, StageSize, StoredRow
-from cache.visits import bodies_needed, is_digest
+from cache.threads import batches
+from cache.visits import bodies_needed
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,10 +71,9 @@ class Cache:
         except CacheError as error:  # the structure itself: nothing behind it can be reached
             yield Damage("ledger", str(error))
         try:
-            digests = iter(self.bodies)
-            while (digest := await asyncio.to_thread(next, digests, None)) is not None:
-                if fault := await asyncio.to_thread(self._body_fault, digest):
-                    yield Damage(f"body {digest}", fault)
+            async for digests in batches(self.bodies, 100):
+                for damage in await asyncio.to_thread(self._damaged_bodies, digests):
+                    yield damage
         except CacheError as error:
             yield Damage("bodies", str(error))
 
@@ -91,12 +91,14 @@ class Cache:
             ]
         return found
 
-    def _body_fault(self, digest: str) -> str:
-        try:
-            self.bodies.get(digest)
-        except MissingBody as error:
-            return str(error)
-        return "" if is_digest(digest) else "its name is not a digest"
+    def _damaged_bodies(self, digests: list[str]) -> list[Damage]:
+        found = []
+        for digest in digests:
+            try:
+                self.bodies.get(digest)
+            except MissingBody as error:
+                found.append(Damage(f"body {digest}", str(error)))
+        return found
 
 
 def _see_writable(folder: Path) -> None:

@@ -12,16 +12,15 @@ import gzip
 import re
 import zlib
 from base64 import b64decode, b64encode
-from collections.abc import AsyncIterator, Iterable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from http.client import responses
 from io import BytesIO
-from itertools import islice
 from pathlib import Path
 from time import time_ns
-from typing import IO, TypeVar
+from typing import IO
 
 import orjson
 from warcio.archiveiterator import WARCIterator  # type: ignore[import-untyped]
@@ -38,6 +37,7 @@ from cache.errors import CacheError, MissingBody, explained
 from cache.folder import Cache
 from cache.keys import content_digest
 from cache.ledger import Row, StoredRow
+from cache.threads import batches
 from cache.visits import Visit, bodies_needed, visit
 
 _SUFFIX = ".warc.gz"
@@ -48,8 +48,6 @@ _MAX_NAME = 64  # bytes of a stage or a key
 _DAY = 86_400 * 10**9
 _HEADER = re.compile(r"[!-9;-~]+")
 _CODINGS = ("content-encoding", "transfer-encoding", "content-length")
-
-T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +81,7 @@ async def export(cache: Cache, path: Path) -> Exported:
             writer = _Writer(cache.bodies, warc, lines)
             async for page in cache.ledger.pages():
                 await asyncio.to_thread(writer.rows, page)
-            async for digests in _batches(cache.bodies, 100):
+            async for digests in batches(cache.bodies, 100):
                 await asyncio.to_thread(writer.rest, digests)
         for part, target in zip(parts, targets, strict=True):
             part.replace(target)
@@ -101,11 +99,11 @@ async def import_(cache: Cache, path: Path) -> Imported:
     """
     beside = _rows_path(path)
     bodies = rows = new = 0
-    async for stored in _batches(map(cache.bodies.put, _payloads(path)), 100):
+    async for stored in batches(map(cache.bodies.put, _payloads(path)), 100):
         bodies += len(stored)
-    async for checked in _batches(_rows(beside, cache.bodies), 1000):
+    async for checked in batches(_rows(beside, cache.bodies), 1000):
         rows += len(checked)
-    async for checked in _batches(_rows(beside, cache.bodies), 1000):
+    async for checked in batches(_rows(beside, cache.bodies), 1000):
         new += await cache.ledger.merge(checked)
     return Imported(rows, new, bodies)
 
@@ -114,13 +112,6 @@ def _rows_path(path: Path) -> Path:
     if not path.name.endswith(_SUFFIX):
         raise CacheError(f"{path}: the name of an export ends in {_SUFFIX}")
     return path.with_name(path.name.removesuffix(_SUFFIX) + ".jsonl.gz")
-
-
-async def _batches(items: Iterable[T], size: int) -> AsyncIterator[list[T]]:
-    """`items`, made outside the event loop."""
-    iterator = iter(items)
-    while batch := await asyncio.to_thread(lambda: list(islice(iterator, size))):
-        yield batch
 
 
 # Out.

@@ -27,8 +27,7 @@ class Visit:
     fetched_at: str
 
 
-def is_digest(value: object) -> bool:
-    """Whether `value` can be the name of a body."""
+def _is_digest(value: object) -> bool:
     return isinstance(value, str) and _DIGEST.fullmatch(value) is not None
 
 
@@ -43,7 +42,7 @@ def _fields(value: bytes) -> dict[str, Any]:
 def bodies_needed(value: bytes) -> list[str]:
     """The digests of the bodies that a row's value names."""
     fields = _fields(value)
-    return [fields[name] for name in ("sha256", "text") if is_digest(fields.get(name))]
+    return [fields[name] for name in ("sha256", "text") if _is_digest(fields.get(name))]
 
 
 def visit(value: bytes) -> Visit | None:
@@ -56,6 +55,6 @@ def visit(value: bytes) -> Visit | None:
             "sha256": str(sha256),
             "via": str(via),
             "fetched_at": str(fetched_at),
-        } if is_digest(sha256):
+        } if _is_digest(sha256):
             return Visit(url, status, headers, sha256, via == "browser", fetched_at)
     return None
