@@ -41,7 +41,7 @@ class _Index:
     """The places of captures by what they are looked up by: the canonical URL; for those that
     others refer to, record id and digest of the payload.
 
-    A sorted list of packed entries, as 10^6 captures are to fit in some 100 MB.
+    A sorted list of packed entries, as 10^6 captures are to fit in some 200 MB.
     """
 
     _ENTRY = struct.Struct(">12sQHQ")  # key; date, file and byte, the highest first

@@ -173,7 +173,7 @@ def _sniffed(body: bytes) -> str:
     found = next((media for magic, media in _MAGIC if body.startswith(magic)), "")
     if found == "application/zip":
         found = next((media for part, media in _OFFICE if part in body[:4096]), found)
-    return found
+    return found if found == "application/rtf" or _BINARY.search(body, 0, 1024) else ""
 
 
 # ------------------------------------------------------------------------------ kinds but for HTML

@@ -160,7 +160,7 @@ def _scan(file: IO[bytes], damaged: Callable[[int, str], None]) -> Iterator[tupl
         if records.err_count:
             damaged(start, "the record is longer than it says")
             return
-        if record.rec_type in _CAPTURES:
+        if record.rec_type in _CAPTURES and record.rec_headers.get_header("WARC-Target-URI"):
             yield start, _capture(record.rec_type, record.rec_headers)
 
 

@@ -313,6 +313,8 @@ def test_any_bytes_give_text_that_can_be_stored(body: bytes, media: str) -> None
         ("<?xml version='1.0'?><rss/>", "text/html", "xml"),
         ("<feed/>", "", "xml"),
         ("a", "application/javascript", "text"),
+        ("ID3 tags, explained", "text/plain", "text"),
+        ("RIFFs of the year", "text/html", "html"),
     ],
 )
 def test_kinds_by_header_unless_the_body_is_plainly_another(
@@ -328,7 +330,7 @@ def test_kinds_by_header_unless_the_body_is_plainly_another(
         (b" \r\n\0", "application/pdf", "empty"),
         (b"\x89PNG\r\n\x1a\n", "image/png", "not a text: image/png"),
         (b"\x89PNG\r\n\x1a\n", "text/html", "not a text: image/png"),
-        (b"\xff\xd8\xff\xe0", "", "not a text: image/jpeg"),
+        (b"\xff\xd8\xff\xe0\0\x10JFIF", "", "not a text: image/jpeg"),
         (b"a", "video/mp4", "not a text: video/mp4"),
         (b"PK\x03\x04", "application/zip", "not a text: application/zip"),
         (
