@@ -1,0 +1,1 @@
+"""Other benchmarks' files to tasks."""

@@ -1,0 +1,135 @@
+"""The number that a table cell writes, whatever stands around it: 약 3만 5천 명, 제7회, $1.5 million.
+
+A cell has a number where every number in it is that one (tables.md, "The comparator").
+"""
+
+import re
+from collections.abc import Iterator
+from decimal import ROUND_HALF_UP, Context, Decimal
+
+_LONGEST = 200  # characters of a cell that is a number with its units and notes
+_EXACT = Context(prec=400)
+
+_SMALL = {"십": 1, "十": 1, "백": 2, "百": 2, "천": 3, "千": 3}
+_LARGE = {
+    **dict.fromkeys("만万萬", 4),
+    **dict.fromkeys("억億亿", 8),
+    **dict.fromkeys("조兆", 12),
+}
+_ENGLISH = {
+    "hundred": 2,
+    **dict.fromkeys(("thousand", "k"), 3),
+    **dict.fromkeys(("million", "mil", "mln", "mn", "m"), 6),
+    **dict.fromkeys(("billion", "bln", "bn", "b"), 9),
+    **dict.fromkeys(("trillion", "trn", "tn"), 12),
+}
+_UNITS = "".join((*_SMALL, *_LARGE))
+# 조각 are pieces; 千克, 千米 and 千瓦 are kilos of something.
+_UNIT = rf"(?:(?!조각|千[克米瓦卡])[{_UNITS}])"
+# A small m are metres, a small b bytes.
+_WORD = rf"(?i:{'|'.join(word for word in _ENGLISH if word not in 'mb')})|[MB]"
+_TOKEN = re.compile(
+    rf"""(?P<attached>(?<=[A-Za-z])|(?<=\^))?
+         (?P<sign>(?<![^\s(\[$€£¥₩])-\s?[$€£¥₩]?\s?(?=\.?\d))?
+         (?P<digits>[1-9]\d{{0,2}}(?:\ \d{{3}})++(?![\d,])(?:\.\d++)?+
+                  |(?:(?<!\d)\.)?\d[\d.,]*+)
+         (?:\s?(?P<units>{_UNIT}++)|\s?(?P<word>{_WORD})(?![A-Za-z]))?""",
+    re.VERBOSE | re.ASCII,
+)
+_NOTE = re.compile(r"\([^()]*+\)|\[[^\[\]]*+\]")
+_OPEN_NOTE = re.compile(r"[(\[][^()\[\]]*+\Z")
+_WHOLE = re.compile(r"\d+(?:\.\d+)?|\.\d+|[1-9]\d{0,2}(?:,\d{3})+(?:\.\d+)?", re.ASCII)
+_COMMA = re.compile(r"\d+,\d+|[1-9]\d{0,2}(?:\.\d{3})+,\d+", re.ASCII)
+
+
+class NoAmountError(ValueError):
+    """The text writes no number, or several; the message says which."""
+
+
+def read_amount(text: str, *, decimal_comma: bool = False) -> Decimal:
+    """The number that all of `text` comes to. What stands around it does not count, nor does a
+    parenthesis after it. `decimal_comma` reads one where the comma can be nothing else.
+
+    Raises NoAmountError. Exact; time is bounded, since a long text is no number.
+    """
+    if len(text) > _LONGEST:
+        raise NoAmountError("too long for a number")
+    if sign := re.search("[<>≤≥≦≧]", text):
+        raise NoAmountError(f"{sign[0]} bounds a number and gives none")
+    tokens = list(_TOKEN.finditer(_without_notes(text)))
+    free = [token for token in tokens if token["attached"] is None]
+    amounts = set(_amounts(free or tokens, decimal_comma))
+    if len(amounts) != 1:
+        raise NoAmountError("more than one number" if amounts else "no number")
+    return amounts.pop()
+
+
+def round_to(amount: Decimal, places: int) -> Decimal:
+    """`amount` to so many decimal places, halves away from zero."""
+    return amount.quantize(Decimal(1).scaleb(-places), ROUND_HALF_UP, _EXACT)
+
+
+def _without_notes(text: str) -> str:
+    """The text without parentheses after its first digit, one in another included."""
+    first = re.search(r"\d", text)
+    if first is None:
+        return text
+    head, tail = text[: first.start()], text[first.start() :]
+    while (shorter := _NOTE.sub(" ", tail)) != tail:
+        tail = shorter
+    return head + _OPEN_NOTE.sub(" ", tail)
+
+
+def _amounts(tokens: list[re.Match[str]], decimal_comma: bool) -> Iterator[Decimal]:
+    """The numbers that the tokens make; those that nothing but a space parts after a unit make
+    one (1억 2천만)."""
+    group: list[re.Match[str]] = []
+    for token in tokens:
+        if group and not (
+            group[-1]["units"] and not token["sign"] and token.start() - group[-1].end() <= 1
+        ):
+            yield _sum(group, decimal_comma)
+            group = []
+        group.append(token)
+    if group:
+        yield _sum(group, decimal_comma)
+
+
+def _sum(group: list[re.Match[str]], decimal_comma: bool) -> Decimal:
+    """What the parts of one number come to; each is smaller than the unit of the one before it,
+    and a large unit counts all of the small ones before it (3천 5백만)."""
+    total = section = Decimal(0)
+    roof = room = Decimal("Infinity")
+    for token in group:
+        small, large = _powers(token)
+        part = _EXACT.multiply(_number(token["digits"], decimal_comma), small)
+        section = _EXACT.add(section, part)
+        whole = _EXACT.multiply(section, large)
+        if part >= room or whole >= roof:
+            raise NoAmountError("more than one number")
+        room = small
+        if large > 1:
+            total, section = _EXACT.add(total, whole), Decimal(0)
+            roof = room = large
+    total = _EXACT.add(total, section)
+    return -total if group[0]["sign"] else total
+
+
+def _powers(token: re.Match[str]) -> tuple[Decimal, Decimal]:
+    """What the units after a number multiply it by: the small ones, and the large ones."""
+    if word := token["word"]:
+        power = _ENGLISH[word.casefold()]
+        return Decimal(10) ** power, Decimal(1)
+    units = token["units"] or ""
+    small = sum(_SMALL.get(unit, 0) for unit in units)
+    large = sum(_LARGE.get(unit, 0) for unit in units)
+    return Decimal(10) ** small, Decimal(10) ** large
+
+
+def _number(digits: str, decimal_comma: bool) -> Decimal:
+    digits = digits.rstrip(".,").replace(" ", "")
+    if _WHOLE.fullmatch(digits):
+        return Decimal(digits.replace(",", ""))
+    if decimal_comma and _COMMA.fullmatch(digits):
+        return Decimal(digits.replace(".", "").replace(",", "."))
+    raise NoAmountError(f"{digits} is no number")
