@@ -3,6 +3,7 @@
 import time
 import zlib
 from collections.abc import AsyncIterator, Iterable, Iterator, Sequence
+from contextlib import AsyncExitStack
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
@@ -97,14 +98,14 @@ class Ledger:
     @classmethod
     async def open(cls, path: Path) -> "Ledger":
         """Open the ledger at `path`, made if it is not there, and see that it can be written."""
-        with explained(path):
-            writer = await _connect(path)
-            try:
+        async with AsyncExitStack() as stack:  # a connection left open would keep its thread
+            with explained(path):
+                writer = await stack.enter_async_context(_connection(path))
+                await _tune(writer)
                 await _prepare(writer, path)
-                reader = await _connect(path)
-            except BaseException:
-                await writer.close()
-                raise
+                reader = await stack.enter_async_context(_connection(path))
+                await _tune(reader)
+            stack.pop_all()
         return cls(path, reader, writer)
 
     async def close(self) -> None:
@@ -202,8 +203,11 @@ def _stored(id_: int, checksum: object, stage: Any, key: Any, value: Any, at: An
     return StoredRow(id_, Row(stage.decode(), key, value, at), True)
 
 
-async def _connect(path: Path) -> aiosqlite.Connection:
-    connection = await aiosqlite.connect(path, timeout=_WAIT, isolation_level=None)
+def _connection(path: Path) -> aiosqlite.Connection:
+    return aiosqlite.connect(path, timeout=_WAIT, isolation_level=None)
+
+
+async def _tune(connection: aiosqlite.Connection) -> None:
     connection.text_factory = bytes  # a damaged name is no UTF-8
     for tuning in (
         "synchronous = NORMAL",  # in WAL only a power cut can cost the last rows
@@ -212,7 +216,6 @@ async def _connect(path: Path) -> aiosqlite.Connection:
         "wal_autocheckpoint = 8000",  # keys fall all over the index: write its pages less often
     ):
         await connection.execute_fetchall(f"PRAGMA {tuning}")
-    return connection
 
 
 async def _prepare(writer: aiosqlite.Connection, path: Path) -> None:

@@ -3,6 +3,7 @@ import os
 import signal
 import sqlite3
 import sys
+import threading
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -182,10 +183,13 @@ async def test_a_full_disk_is_told_and_what_was_kept_stays(path: Path, ledger: L
 
 
 def refused(path: Path, why: str) -> None:
-    before = path.read_bytes()
+    before, threads = path.read_bytes(), set(threading.enumerate())
     with pytest.raises(CacheError, match=rf"ledger\.sqlite3: {why}"):
         asyncio.run(Ledger.open(path))
     assert path.read_bytes() == before
+    for thread in set(threading.enumerate()) - threads:  # one left would keep the process alive
+        thread.join(5)
+        assert not thread.is_alive()
 
 
 def test_what_is_no_database_is_refused(path: Path) -> None:
