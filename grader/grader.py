@@ -7,6 +7,7 @@ from dataclasses import asdict, dataclass
 from typing import Any, Self
 
 from fetchers.page import Page
+from fetchers.urls import canonical
 from grader.kinds.collection import CollectionKind
 from grader.pipeline import Pipeline
 from grader.results import Result
@@ -60,7 +61,7 @@ class Grader:
 
     async def page(self, url: str) -> Page:
         """The page behind a URL as records that cite it are judged on."""
-        return await self._pipeline.page(url)
+        return await self._pipeline.page(canonical(url))
 
     async def stop(self, grace: float) -> None:
         """Take no new work, give what is under way `grace` seconds to end, keep its results.

@@ -1,6 +1,6 @@
 """The stages of one grader and the way through them: a URL to a page, a record to a verdict."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from contextlib import AsyncExitStack
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
@@ -17,7 +17,6 @@ from fetchers.http import Http
 from fetchers.page import Dead, Page, Refused, Response, State, Unreachable, Via
 from fetchers.signals import Signals
 from fetchers.triage import triage
-from fetchers.urls import canonical
 from grader import workers
 from grader.settings import Settings
 from grader.workers import Reading
@@ -50,7 +49,7 @@ class Visit:
 
 
 @dataclass(frozen=True, slots=True)
-class _Case:
+class Case:
     """A record to be judged on a page."""
 
     spec: JudgeSpec
@@ -114,7 +113,7 @@ class Pipeline:
             workers=2 * settings.cpu_workers,
             memory=Memory(ledger, orjson.dumps, _reading_from),
         )
-        self._judge: Node[_Case, Verdict] = Node(
+        self._judge: Node[Case, Verdict] = Node(
             "judge",
             self._judge_by_rules,
             key=_case_key,
@@ -124,9 +123,8 @@ class Pipeline:
         return [self._archive, self._fetch, self._extract, self._judge]
 
     async def page(self, url: str) -> Page:
-        """The page behind a URL: visited, read and triaged. Never raises for what the page or its
-        host does; a page that could not be had this time has the state `unreachable`."""
-        url = canonical(url)
+        """The page behind a canonical URL: visited, read and triaged. Never raises for what the
+        page or its host does; one that could not be had this time has the state `unreachable`."""
         if url in self._unreachable:  # tried in vain in this call, retries and all
             return self._unreachable[url]
         try:
@@ -143,10 +141,10 @@ class Pipeline:
             return page
         return await self._page(visit)
 
-    async def judge(self, spec: JudgeSpec, record: Record, page: Page) -> Verdict:
-        """The verdict on a record whose page is not `unreachable`. Raises Crashed or TimedOut
-        where the page defeats the comparison."""
-        return await self._judge(_Case(spec, record, page))
+    async def judge(self, cases: Iterable[Case]) -> list[Verdict | Exception]:
+        """The verdicts on records whose pages are not `unreachable`; Crashed, TimedOut or
+        Undecided in the place of one where a page defeats the comparison with it."""
+        return await self._judge.many(cases)
 
     async def _page(self, visit: Visit) -> Page:
         if visit.status is None:
@@ -203,7 +201,7 @@ class Pipeline:
     async def _read(self, body: tuple[str, str]) -> Reading:
         return await self._pool.run(workers.read_body, *body)
 
-    async def _judge_by_rules(self, case: _Case) -> Verdict:
+    async def _judge_by_rules(self, case: Case) -> Verdict:
         return await self._pool.run(workers.judge_by_rules, case.spec, case.record, case.page)
 
     def _is_fresh(self, visit: Visit) -> bool:
@@ -219,7 +217,7 @@ def _no_page(url: str, state: State, reason: str) -> Page:
     return Page(state, reason, "http", None, url, "", _now(), 0, "")
 
 
-def _case_key(case: _Case) -> bytes:
+def _case_key(case: Case) -> bytes:
     record, page = case.record, case.page
     return digest(
         RULES_VERSION,

@@ -8,7 +8,7 @@ import asyncio
 import logging
 import random
 from collections import OrderedDict, deque
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from time import perf_counter
@@ -206,6 +206,32 @@ class Node(Generic[In, Out]):
 
     async def __call__(self, item: In) -> Out:
         """The result for `item`. Raises what the work or the store raises, or `Stopped`."""
+        job, waiter = self._join(item)
+        try:
+            return await waiter
+        except asyncio.CancelledError:
+            self._leave(job, waiter)
+            raise
+
+    async def many(self, items: Iterable[In]) -> list[Out | Exception]:
+        """The results of many calls at once, without a task for each; what a call raises stands
+        in the place of its result. Raises `Stopped`."""
+        joined = [self._join(item) for item in items]
+        ends: list[Out | Exception] = []
+        try:
+            for _, waiter in joined:
+                try:
+                    ends.append(await waiter)
+                except Exception as error:
+                    ends.append(error)
+        except asyncio.CancelledError:
+            for job, waiter in joined:
+                waiter.cancel()
+                self._leave(job, waiter)
+            raise
+        return ends
+
+    def _join(self, item: In) -> tuple[_Job[In, Out], asyncio.Future[Out]]:
         if self._stopped:
             raise self._stop_error()
         key = self._key(item)
@@ -220,13 +246,14 @@ class Node(Generic[In, Out]):
                 self._lookups.add(job)
         waiter: asyncio.Future[Out] = asyncio.get_running_loop().create_future()
         job.waiters[waiter] = None
-        try:
-            return await waiter
-        except asyncio.CancelledError:
+        return job, waiter
+
+    def _leave(self, job: _Job[In, Out], waiter: asyncio.Future[Out]) -> None:
+        """A caller may wait no more; the last one takes with it work that is not done."""
+        if waiter.cancelled():
             job.waiters.pop(waiter, None)
             if not job.waiters and not job.finished:
                 self._drop(job)
-            raise
 
     async def stop(self, grace_seconds: float = 0.0) -> None:
         """Refuse new work, raise `Stopped` to whoever waits for a worker, give what runs

@@ -10,7 +10,7 @@ from fetchers.page import Page
 from fetchers.urls import canonical
 from grader.funnel import evidence
 from grader.leaves import Leaf, LeafReader
-from grader.pipeline import Pipeline
+from grader.pipeline import Case, Pipeline
 from grader.results import Result
 from grader.rollup import Scorer
 from grader.submissions import Submission
@@ -18,7 +18,6 @@ from grader.tasks import CollectionTask
 from judges.identity import Names, Resolver, cluster
 from judges.record import Record
 from judges.rules import Undecided
-from judges.spec import JudgeSpec
 from judges.verdict import Verdict
 from queues.pool import Crashed, TimedOut
 
@@ -52,9 +51,11 @@ class CollectionKind:
         self, ordinal: int, submission: Submission, pipeline: Pipeline, slots: asyncio.Semaphore
     ) -> Result:
         """One submission's result. `slots` bounds how many pages are under way at once."""
-        outcomes = await self._judge_all(submission.records, pipeline, slots)
+        records = submission.records
+        urls = {url: canonical(url) for url in {record.url for record in records}}
+        outcomes = await self._judge_all(records, urls, pipeline, slots)
         # Many records take a while to put together: off the event loop.
-        return await asyncio.to_thread(self._result, ordinal, submission, outcomes)
+        return await asyncio.to_thread(self._result, ordinal, submission, urls, outcomes)
 
     def read(self, row: Mapping[str, Any]) -> Leaf:
         """A row of records.jsonl as the rollup sees it. Raises ValueError where it is none."""
@@ -92,21 +93,25 @@ class CollectionKind:
         )
 
     async def _judge_all(
-        self, records: Sequence[Record], pipeline: Pipeline, slots: asyncio.Semaphore
+        self,
+        records: Sequence[Record],
+        urls: Mapping[str, str],
+        pipeline: Pipeline,
+        slots: asyncio.Semaphore,
     ) -> list[Outcome]:
         """The outcomes in the order of the records; those of one page are judged together."""
         outcomes = [Outcome()] * len(records)
         by_page: dict[str, list[int]] = defaultdict(list)
         for place, record in enumerate(records):
             if not record.fault:
-                by_page[canonical(record.url)].append(place)
+                by_page[urls[record.url]].append(place)
 
         async def on_page(url: str, places: Sequence[int]) -> None:
             page = await pipeline.page(url)
             for start in range(0, len(places), TOGETHER):
                 group = places[start : start + TOGETHER]
-                judged = (self._judge(records[place], page, pipeline) for place in group)
-                for place, outcome in zip(group, await asyncio.gather(*judged), strict=True):
+                judged = await self._judge([records[place] for place in group], page, pipeline)
+                for place, outcome in zip(group, judged, strict=True):
                     outcomes[place] = outcome
 
         try:
@@ -119,20 +124,28 @@ class CollectionKind:
             raise group.exceptions[0] from None
         return outcomes
 
-    async def _judge(self, record: Record, page: Page, pipeline: Pipeline) -> Outcome:
+    async def _judge(
+        self, records: Sequence[Record], page: Page, pipeline: Pipeline
+    ) -> list[Outcome]:
+        """The outcomes of records of one page."""
         if page.state == "unreachable":
-            return Outcome(page, error=f"page unreachable: {page.reason}")
-        spec: JudgeSpec = self._hierarchies[record.subtask].judge
-        try:
-            return Outcome(page, await pipeline.judge(spec, record, page))
-        except (Crashed, TimedOut, Undecided) as failure:
-            return Outcome(page, error=f"cannot be judged: {failure}")
+            return [Outcome(page, error=f"page unreachable: {page.reason}")] * len(records)
+        cases = [Case(self._hierarchies[r.subtask].judge, r, page) for r in records]
+        return [_outcome(page, end) for end in await pipeline.judge(cases)]
 
-    def _result(self, ordinal: int, submission: Submission, outcomes: Sequence[Outcome]) -> Result:
-        rows = self._rows(submission, outcomes)
+    def _result(
+        self,
+        ordinal: int,
+        submission: Submission,
+        urls: Mapping[str, str],
+        outcomes: Sequence[Outcome],
+    ) -> Result:
+        rows = self._rows(submission, urls, outcomes)
         return self.score(ordinal, submission.run, submission.rollout, rows, submission.error)
 
-    def _rows(self, submission: Submission, outcomes: Sequence[Outcome]) -> list[dict[str, Any]]:
+    def _rows(
+        self, submission: Submission, urls: Mapping[str, str], outcomes: Sequence[Outcome]
+    ) -> list[dict[str, Any]]:
         records = submission.records
         standards = [self._resolver.standardise(record) for record in records]
         clusters = {
@@ -140,10 +153,20 @@ class CollectionKind:
         }
         rows = []
         for record, standard, outcome in zip(records, standards, outcomes, strict=True):
-            url = canonical(record.url)
-            names = self._resolver.name(record, standard, clusters, url)
+            names = self._resolver.name(record, standard, clusters, urls[record.url])
             rows.append(_row(submission, record, names, outcome))
         return rows
+
+
+def _outcome(page: Page, end: Verdict | Exception) -> Outcome:
+    """What became of a record. Raises what concerns more than this record."""
+    match end:
+        case Verdict():
+            return Outcome(page, end)
+        case Crashed() | TimedOut() | Undecided():
+            return Outcome(page, error=f"cannot be judged: {end}")
+        case _:
+            raise end
 
 
 def _row(submission: Submission, record: Record, names: Names, outcome: Outcome) -> dict[str, Any]:
@@ -176,16 +199,17 @@ def _row(submission: Submission, record: Record, names: Names, outcome: Outcome)
             "state": "ungraded" if outcome.error else "invalid",
             "error": outcome.error or None,
         }
+    criteria = verdict.criteria
     return {
         **row,
-        "criteria": verdict.criteria,
+        "criteria": criteria,
         "validity": verdict.validity,
         "requirements": {
             name: {"satisfied": shown.satisfied, "supported": shown.supported}
             for name, shown in verdict.requirements.items()
         },
-        "verdict_full": verdict.full,
-        "verdict_retrieval": verdict.retrieval,
+        "verdict_full": all(criteria.values()),
+        "verdict_retrieval": criteria["requirements_all_satisfied"],
         "confidence": verdict.confidence,
         "reason": verdict.reason,
         "judge": verdict.judge,
