@@ -29,8 +29,8 @@ apt_install() {
             "    sudo apt-get update && sudo apt-get install -y $1"
     fi
     echo "Installing $1 …" >&2
-    apt-get update -qq >&2
-    DEBIAN_FRONTEND=noninteractive apt-get install -qq -y "$1" >&2
+    apt-get update -qq
+    DEBIAN_FRONTEND=noninteractive apt-get install -qq -y "$1" >/dev/null
 }
 
 make_venv() {
