@@ -1,7 +1,7 @@
 """What a raw response answers, and whether that is the answer asked for (K-BrowseComp, section 4).
 
 `read` finds the final answer and the confidence; `decide` compares them with the gold answer. No
-model is asked: what stays `undecided` is for a judge. Time is linear in the response.
+model is asked: what stays `undecided` is for a judge.
 """
 
 import json
@@ -92,7 +92,7 @@ _OTHER = (
 _LABEL = re.compile(
     rf"""(?P<start>^[ \t\#*_>•-]{{0,12}})?(?<![^\W_])
     (?:(?P<answer>{_ANSWER})|(?P<confidence>{_CONFIDENCE})|(?P<other>{_OTHER}))
-    (?:[ \t]?[*_`]{{0,4}}[ \t]?(?:\([^()\n]{{0,40}}\))?[ \t]?[*_`]{{0,4}}[::]
+    (?:[ \t]?[*_`]{{0,4}}[ \t]?(?:\([^()\n]{{0,40}}\))?[ \t]?[*_`]{{0,4}}[:\uff1a]
     |(?P<alone>[ \t*_]{{0,8}}$))""",
     re.VERBOSE | re.IGNORECASE | re.MULTILINE,
 )
@@ -138,9 +138,14 @@ class _Labels:
         self.start += opening
 
 
+REACH = 1_000_000
+"""Characters at the end of a response that are read: what has more than that after it is final to
+nobody."""
+
+
 def _final_part(response: str) -> str:
     """What follows the thoughts: nothing where these are cut off."""
-    text = response.rpartition("</think>")[2].partition("<think>")[0]
+    text = response.rpartition("</think>")[2].partition("<think>")[0][-REACH:]
     return text.replace("\r\n", "\n").replace("\r", "\n")
 
 
@@ -180,7 +185,8 @@ def _value(text: str, start: int) -> tuple[str, int]:
     except (json.JSONDecodeError, RecursionError):
         return "", len(text)
     parts = value if isinstance(value, list) else [value]
-    return ", ".join(_scalar(part) for part in parts if part is not None), end
+    answer = ", ".join(_scalar(part) for part in parts if part is not None)
+    return answer.encode("utf-8", "replace").decode(), end  # escapes may hold lone surrogates
 
 
 def _scalar(value: Any) -> str:

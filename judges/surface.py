@@ -105,6 +105,7 @@ def glosses(text: str) -> Iterator[tuple[str, str]]:
         yield whole, gloss
 
 
+_CITED = re.compile(r"(?:\s*(?:\[\^?\d{1,3}\]|【[^【】]{1,40}】))+$")
 _EITHER = re.compile(
     r"(?:^|[\s,(])(?:or|또는|혹은|아니면)\s|\s/\s|または|あるいは|もしくは|或者|或是"
 )
@@ -120,14 +121,16 @@ def same(answer: str, gold: str) -> bool:
 
     A gloss after the answer does not count, unless it offers another answer. Where the gold has a
     gloss, the part before it is enough, but another gloss in its place may say something else.
+    Nor do marks of citations count after the answer.
     """
-    whole, said = forms(gold), forms(answer)
+    alone = _CITED.sub("", answer) if len(answer) <= LONGEST else answer
+    whole, said = forms(gold), forms(answer) | forms(alone)
     before = next((forms(main) for main, _ in glosses(gold)), frozenset[str]())
     if said & (whole | before):
         return True
     return any(
         forms(main) & whole and not _EITHER.search(gloss) and not differ(main, gloss)
-        for main, gloss in glosses(answer)
+        for main, gloss in glosses(alone)
     )
 
 
