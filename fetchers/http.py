@@ -6,9 +6,7 @@ import logging
 import os
 import socket
 import ssl as tls
-import sys
-import zlib
-from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
+from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -20,18 +18,13 @@ from urllib.parse import quote
 from weakref import WeakValueDictionary
 
 import aiohttp
-import brotli  # type: ignore[import-untyped]
 from ada_url import join_url
 from aiohttp.abc import AbstractResolver, ResolveResult
 from yarl import URL
 
 from fetchers.address import Guard, Target
+from fetchers.coding import decoded
 from fetchers.page import Dead, Refused, Response, Unreachable, Unvisitable
-
-if sys.version_info >= (3, 14):
-    from compression import zstd
-else:
-    from backports import zstd
 
 _log = logging.getLogger(__name__)
 
@@ -191,40 +184,12 @@ class Http:
         except TimeoutError:
             fault = "timed out"
         body = bytes(raw)
-        if codings := _codings(answer.headers.getall("Content-Encoding", ())):
+        if encoding := ",".join(answer.headers.getall("Content-Encoding", ())):
             try:
-                body = await asyncio.to_thread(_decoded, body, codings, size + 1)
-            except (ValueError, zlib.error, brotli.error, zstd.ZstdError):
+                body = await asyncio.to_thread(decoded, body, encoding, size + 1)
+            except ValueError:
                 body, fault = b"", "unreadable content encoding"
         return body[:size], bool(fault) or max(len(raw), len(body)) > size, fault
-
-
-_DECODERS: dict[str, Callable[[bytes, int], bytes]] = {
-    "gzip": lambda body, size: zlib.decompressobj(31).decompress(body, size),
-    # Half of the servers leave out the zlib header, which starts with an 8 in its lower half.
-    "deflate": lambda body, size: zlib.decompressobj(15 if body[0] & 0xF == 8 else -15).decompress(
-        body, size
-    ),
-    "br": lambda body, size: brotli.Decompressor().process(body, output_buffer_limit=size),
-    "zstd": lambda body, size: zstd.ZstdDecompressor().decompress(body, size),
-}
-MAX_CODINGS = 3
-
-
-def _codings(values: Iterable[str]) -> list[str]:
-    """The content codings in the order in which to undo them. What is no coding (`utf-8`, `none`)
-    counts for nothing, as in browsers."""
-    names = [name.strip().lower().removeprefix("x-") for name in ",".join(values).split(",")]
-    return [name for name in reversed(names) if name in _DECODERS]
-
-
-def _decoded(body: bytes, codings: Sequence[str], size: int) -> bytes:
-    """The body without its codings, cut to `size` bytes at every step."""
-    if len(codings) > MAX_CODINGS:
-        raise ValueError("coded too often")
-    for coding in codings:
-        body = body and _DECODERS[coding](body, size)[:size]
-    return body
 
 
 class _Checked(AbstractResolver):

@@ -27,8 +27,8 @@ class Response:
 @dataclass(frozen=True, slots=True)
 class Page:
     """A page as it was judged. `text` and `sha256` are the digests of the extracted text and of
-    the body in the store of bodies, empty where nothing came. `status` is None where no answer
-    came; `words` counts the words of the visible text.
+    the body in the store of bodies, empty where nothing came; `content_type` is that of the body.
+    `status` is None where no answer came; `words` counts the words of the visible text.
     """
 
     state: State
@@ -40,6 +40,7 @@ class Page:
     fetched_at: str
     words: int
     text: str
+    content_type: str
 
 
 class Unvisitable(Exception):

@@ -8,6 +8,7 @@ from typing import Any, Self
 
 import orjson
 
+from cache.errors import MissingBody
 from cache.folder import Cache
 from cache.keys import digest
 from fetchers.address import Guard
@@ -128,8 +129,10 @@ class Pipeline:
         if url in self._unreachable:  # tried in vain in this call, retries and all
             return self._unreachable[url]
         try:
-            visit = await self._archive(url) if self._settings.pages else None
-            visit = visit or await self._fetch(url)
+            try:
+                return await self._page(await self._find(url))
+            except MissingBody:  # the cache has lost it
+                return await self._page(await self._find(url, anew=True))
         except Refused as refused:
             return _no_page(url, "refused", str(refused))
         except Unreachable as failure:
@@ -139,35 +142,39 @@ class Pipeline:
                 page = page if page.state == "blocked" else replace(page, state="unreachable")
             self._unreachable[url] = page
             return page
-        return await self._page(visit)
+
+    async def _find(self, url: str, anew: bool = False) -> Visit:
+        """The visit that answers for a URL: an archive's, or else the network's."""
+        visit = await self._archive(url, anew=anew) if self._settings.pages else None
+        return visit or await self._fetch(url, anew=anew)
 
     async def judge(self, cases: Iterable[Case]) -> list[Verdict | Exception]:
-        """The verdicts on records whose pages are not `unreachable`; Crashed, TimedOut or
-        Undecided in the place of one where a page defeats the comparison with it."""
+        """The verdicts on records whose pages are not `unreachable`; Crashed, TimedOut, Undecided
+        or MissingBody in the place of one that could not be reached."""
         return await self._judge.many(cases)
 
     async def _page(self, visit: Visit) -> Page:
         if visit.status is None:
             page = _no_page(visit.final_url, "dead", visit.dead)
             return replace(page, via=visit.via, fetched_at=visit.fetched_at)
+        content_type = visit.headers.get("content-type", "")
         try:
-            reading = await self._extract((visit.sha256, visit.headers.get("content-type", "")))
+            reading = await self._extract((visit.sha256, content_type))
         except (Crashed, TimedOut) as failure:
-            page = _no_page(visit.final_url, "unreachable", f"cannot be read: {failure}")
-        else:
-            state, reason = triage(visit.status, visit.headers, visit.final_url, reading)
-            page = Page(
-                state=state,
-                reason=reason,
-                via=visit.via,
-                status=visit.status,
-                final_url=visit.final_url,
-                sha256=visit.sha256,
-                fetched_at=visit.fetched_at,
-                words=reading.words,
-                text=reading.text,
-            )
-        return page
+            return _no_page(visit.final_url, "unreachable", f"cannot be read: {failure}")
+        state, reason = triage(visit.status, visit.headers, visit.final_url, reading)
+        return Page(
+            state=state,
+            reason=reason,
+            via=visit.via,
+            status=visit.status,
+            final_url=visit.final_url,
+            sha256=visit.sha256,
+            fetched_at=visit.fetched_at,
+            words=reading.words,
+            text=reading.text,
+            content_type=content_type,
+        )
 
     # What the stages do.
 
@@ -202,7 +209,12 @@ class Pipeline:
         return await self._pool.run(workers.read_body, *body)
 
     async def _judge_by_rules(self, case: Case) -> Verdict:
-        return await self._pool.run(workers.judge_by_rules, case.spec, case.record, case.page)
+        page = case.page
+        try:
+            return await self._pool.run(workers.judge_by_rules, case.spec, case.record, page)
+        except MissingBody:  # the cache has lost the text: read the body again
+            await self._extract((page.sha256, page.content_type), anew=True)
+            return await self._pool.run(workers.judge_by_rules, case.spec, case.record, page)
 
     def _is_fresh(self, visit: Visit) -> bool:
         age = datetime.now(UTC) - datetime.fromisoformat(visit.fetched_at)
@@ -214,7 +226,7 @@ def _now() -> str:
 
 
 def _no_page(url: str, state: State, reason: str) -> Page:
-    return Page(state, reason, "http", None, url, "", _now(), 0, "")
+    return Page(state, reason, "http", None, url, "", _now(), 0, "", "")
 
 
 def _case_key(case: Case) -> bytes:

@@ -372,8 +372,8 @@ class Resolver:
         standard: dict[str, str | None] = {}
         for axis in self._axes[record.subtask]:
             value = record.item.get(axis.field)
-            text = isinstance(value, str)
-            standard[axis.name] = canonicalise(axis.identity, value) if text else None
+            named = canonicalise(axis.identity, value) if isinstance(value, str) else None
+            standard[axis.name] = named
         return standard
 
     def left_over(self, standards: Iterable[Standard]) -> list[tuple[Axis, set[str]]]:

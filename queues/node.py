@@ -204,9 +204,10 @@ class Node(Generic[In, Out]):
         """How many wait for a worker now."""
         return len(self._queue)
 
-    async def __call__(self, item: In) -> Out:
-        """The result for `item`. Raises what the work or the store raises, or `Stopped`."""
-        job, waiter = self._join(item)
+    async def __call__(self, item: In, *, anew: bool = False) -> Out:
+        """The result for `item`; with `anew` worked again, whatever is stored. Raises what the
+        work or the store raises, or `Stopped`."""
+        job, waiter = self._join(item, anew)
         try:
             return await waiter
         except asyncio.CancelledError:
@@ -231,7 +232,7 @@ class Node(Generic[In, Out]):
             raise
         return ends
 
-    def _join(self, item: In) -> tuple[_Job[In, Out], asyncio.Future[Out]]:
+    def _join(self, item: In, anew: bool = False) -> tuple[_Job[In, Out], asyncio.Future[Out]]:
         if self._stopped:
             raise self._stop_error()
         key = self._key(item)
@@ -240,7 +241,7 @@ class Node(Generic[In, Out]):
             self.counters.coalesced += 1
         else:
             job = self._jobs[key] = _Job(key, item)
-            if self._memory is None:
+            if self._memory is None or anew:
                 self._enqueue(job)
             else:
                 self._lookups.add(job)

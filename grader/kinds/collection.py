@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from cache.errors import MissingBody
 from fetchers.page import Page
 from fetchers.urls import canonical
 from grader.funnel import evidence
@@ -163,7 +164,7 @@ def _outcome(page: Page, end: Verdict | Exception) -> Outcome:
     match end:
         case Verdict():
             return Outcome(page, end)
-        case Crashed() | TimedOut() | Undecided():
+        case Crashed() | TimedOut() | Undecided() | MissingBody():
             return Outcome(page, error=f"cannot be judged: {end}")
         case _:
             raise end

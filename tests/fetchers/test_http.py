@@ -15,7 +15,8 @@ from servers import Authority, Handler, Request, Server, answer, serving
 from test_address import NO_SUCH_NAME, PUBLIC, Names
 
 from fetchers.address import Guard
-from fetchers.http import Http, Limits, zstd  # type: ignore[attr-defined]
+from fetchers.coding import zstd
+from fetchers.http import Http, Limits  # type: ignore[attr-defined]
 from fetchers.page import Dead, Refused, Response, Unreachable
 
 QUICK = Limits(total=0.3, connect=0.3, idle=0.3, size=100_000)
