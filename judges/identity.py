@@ -160,7 +160,7 @@ def _fold(value: str, company: bool) -> str:
 
 
 _TRADE_MARKS = re.compile("[™®©℠]")
-_APOSTROPHE = re.compile(r"'(?!(?<=\d')\d)")
+_APOSTROPHE = re.compile(r"(?<![\d'])'+|'+(?![\d'])")  # but for those between digits
 _ASCII_PUNCTUATION = {ord(mark): " " for mark in '"!();?[\\]_{}'} | {ord("`"): "'"}
 _THOUSANDS = re.compile(r"(?<![\d.,])[1-9]\d{0,2}(?:,\d{3})+(?![\d,])")
 # "J. P. Morgan", "S.p.A.": the dots, and the space, between single letters.
