@@ -94,21 +94,18 @@ class TableReader:
     # CSV
 
     def _csv_tables(self, lines: "_Lines") -> Iterator["_Table"]:
-        fence = ""
+        fence = language = ""
         end = -1
-        for number, line in enumerate(lines.texts):
-            start = lines.starts[number]
+        for start, line in zip(lines.starts, lines.texts, strict=False):
             if start < end:
                 continue
             bare = line.lstrip()
             if mark := _FENCE.match(bare):
-                fence = "" if fence else mark[1]
+                fence, language = ("", "") if fence else (mark[1], mark[2].lower())
                 continue
-            if bare.startswith(("|", "{", "[")):
+            if language in _NOT_CSV or bare.startswith(("|", "{", "[")):
                 continue
-            for delimiter in ",\t;":
-                if delimiter not in line and not fence:
-                    continue
+            for delimiter in [mark for mark in ",\t;" if mark in line] or ("," if fence else ""):
                 names, after = _record(lines.text, start, delimiter)
                 header = self._header(names)
                 if header is None or (not fence and 2 * len(header) < len(names)):
@@ -172,7 +169,8 @@ class _Lines:
         self.starts = [0, *accumulate(lengths)]
 
 
-_FENCE = re.compile(r"(`{3,}+|~{3,}+)[\w+-]*+")
+_FENCE = re.compile(r"(`{3,}+|~{3,}+)([\w+-]*+)")
+_NOT_CSV = frozenset(("json", "jsonl", "json5", "markdown", "md"))
 _PIPE = re.compile(r"(?<!\\)\|")
 _RULE = frozenset("|-: \t")
 

@@ -1,4 +1,4 @@
-"""The number that a table cell writes, whatever stands around it: 약 3만 5천 명, 제7회, $1.5 million.
+"""The number that a table cell writes, whatever stands around it: 약 3만 5천 명, 제7회, $1.5M.
 
 A cell has a number where every number in it is that one (tables.md, "The comparator").
 """
@@ -33,9 +33,13 @@ _TOKEN = re.compile(
          (?P<sign>(?<![^\s(\[$€£¥₩])-\s?[$€£¥₩]?\s?(?=\.?\d))?
          (?P<digits>[1-9]\d{{0,2}}(?:\ \d{{3}})++(?![\d,])(?:\.\d++)?+
                   |(?:(?<!\d)\.)?\d[\d.,]*+)
-         (?:\s?(?P<units>{_UNIT}++)|\s?(?P<word>{_WORD})(?![A-Za-z]))?""",
+         (?:[eE](?P<power>[+-]?\d{{1,2}})(?![\w.])
+           |\s?(?P<units>{_UNIT}++)|\s?(?P<word>{_WORD})(?![A-Za-z]))?""",
     re.VERBOSE | re.ASCII,
 )
+_PLAIN = re.compile(r"\d{1,18}(?:\.\d{1,18})?", re.ASCII)
+_BOUND = re.compile("[<>≤≥≦≧]")
+_DIGIT = re.compile(r"\d", re.ASCII)
 _NOTE = re.compile(r"\([^()]*+\)|\[[^\[\]]*+\]")
 _OPEN_NOTE = re.compile(r"[(\[][^()\[\]]*+\Z")
 _WHOLE = re.compile(r"\d+(?:\.\d+)?|\.\d+|[1-9]\d{0,2}(?:,\d{3})+(?:\.\d+)?", re.ASCII)
@@ -52,9 +56,11 @@ def read_amount(text: str, *, decimal_comma: bool = False) -> Decimal:
 
     Raises NoAmountError. Exact; time is bounded, since a long text is no number.
     """
+    if _PLAIN.fullmatch(text):
+        return Decimal(text)
     if len(text) > _LONGEST:
         raise NoAmountError("too long for a number")
-    if sign := re.search("[<>≤≥≦≧]", text):
+    if sign := _BOUND.search(text):
         raise NoAmountError(f"{sign[0]} bounds a number and gives none")
     tokens = list(_TOKEN.finditer(_without_notes(text)))
     free = [token for token in tokens if token["attached"] is None]
@@ -71,7 +77,9 @@ def round_to(amount: Decimal, places: int) -> Decimal:
 
 def _without_notes(text: str) -> str:
     """The text without parentheses after its first digit, one in another included."""
-    first = re.search(r"\d", text)
+    if "(" not in text and "[" not in text:
+        return text
+    first = _DIGIT.search(text)
     if first is None:
         return text
     head, tail = text[: first.start()], text[first.start() :]
@@ -118,8 +126,9 @@ def _sum(group: list[re.Match[str]], decimal_comma: bool) -> Decimal:
 def _powers(token: re.Match[str]) -> tuple[Decimal, Decimal]:
     """What the units after a number multiply it by: the small ones, and the large ones."""
     if word := token["word"]:
-        power = _ENGLISH[word.casefold()]
-        return Decimal(10) ** power, Decimal(1)
+        return Decimal(10) ** _ENGLISH[word.casefold()], Decimal(1)
+    if power := token["power"]:
+        return Decimal(10) ** int(power), Decimal(1)
     units = token["units"] or ""
     small = sum(_SMALL.get(unit, 0) for unit in units)
     large = sum(_LARGE.get(unit, 0) for unit in units)

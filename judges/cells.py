@@ -23,8 +23,8 @@ from judges.text import plain
 @dataclass(frozen=True, slots=True)
 class Cell:
     """A cell as its column's comparator reads it: `shown` is what is written, without what never
-    counts, `form` the same in one case, `value` what it says (None where it says nothing of the
-    kind, for the reason in `fault`)."""
+    counts, `form` the same in one case and without spaces, `value` what it says (None where it
+    says nothing of the kind, for the reason in `fault`)."""
 
     shown: str
     form: str
@@ -91,9 +91,9 @@ def _shown(text: str) -> str:
 _SPACES = re.compile(r"(?<!\d) | (?!\d)")
 
 
-def _unspaced(form: str) -> str:
+def _unspaced(text: str) -> str:
     """Without white space, but between two numbers."""
-    return _SPACES.sub("", form)
+    return _SPACES.sub("", text) if " " in text else text
 
 
 # The formats
@@ -106,9 +106,10 @@ class _Format:
 
     def read(self, text: str) -> Cell:
         shown = _shown(text)
-        form = shown.casefold()
+        lower = shown.casefold()
+        form = _unspaced(lower)
         try:
-            return Cell(shown, form, self._value(shown, form))
+            return Cell(shown, form, self._value(shown, lower))
         except ValueError as fault:
             return Cell(shown, form, None, str(fault))
 
@@ -128,9 +129,9 @@ class _Format:
     def aliases(self, cell: Cell) -> frozenset[Hashable]:
         return frozenset((cell.form, self.exact(cell)))
 
-    def _value(self, shown: str, form: str) -> Hashable:
+    def _value(self, shown: str, lower: str) -> Hashable:
         """What a cell says; raises ValueError with the reason where that is nothing."""
-        return _unpunctuated(form)
+        return _unpunctuated(lower)
 
     def _same(self, gold: Hashable, pred: Hashable) -> bool:
         return gold == pred
@@ -146,7 +147,7 @@ def _short(text: str) -> str:
 class _Int(_Format):
     kind = "whole number"
 
-    def _value(self, shown: str, form: str) -> Hashable:
+    def _value(self, shown: str, lower: str) -> Hashable:
         amount = read_amount(shown)
         if amount != amount.to_integral_value():
             raise NoAmountError(f"{amount:f} has a fraction")
@@ -164,7 +165,7 @@ class _Float(_Format):
     tolerance: Decimal
     kind = "number"
 
-    def _value(self, shown: str, form: str) -> Hashable:
+    def _value(self, shown: str, lower: str) -> Hashable:
         return read_amount(shown, decimal_comma=True)
 
     def exact(self, cell: Cell) -> Hashable:
@@ -224,8 +225,8 @@ class _Date(_Format):
     parts: int
     kind = "date"
 
-    def _value(self, shown: str, form: str) -> Hashable:
-        days = _days(form)
+    def _value(self, shown: str, lower: str) -> Hashable:
+        days = _days(lower)
         if not days:
             raise ValueError("none is written there, or an impossible one, or several")
         if len(next(iter(days))) < self.parts:
@@ -245,15 +246,15 @@ class _Date(_Format):
         return "-".join(f"{part:02d}" for part in max(cell.value))
 
 
-def _days(form: str) -> frozenset[Day]:
+def _days(lower: str) -> frozenset[Day]:
     """The day that a cell writes, or its month or year, with 약 before it and a weekday, time or
     note after it; one for every century that it may mean."""
-    if len(form) > 200:
+    if len(lower) > 200:
         return frozenset()
-    text = form
+    text = lower
     while (shorter := _NOTES.sub(" ", text)) != text:
         text = shorter
-    text = " ".join(text.split()) or form.strip("()[] ")
+    text = " ".join(text.split()) or lower.strip("()[] ")
     text = _ABOUT.sub("", text, count=1) if _ABOUT.match(text) else text
     if days := _whole_days(text):
         return days
@@ -302,11 +303,11 @@ class _Enum(_Format):
     members: tuple[str, ...]
     kind = "member"
 
-    def _value(self, shown: str, form: str) -> Hashable:
+    def _value(self, shown: str, lower: str) -> Hashable:
         names, pattern = _roster(self.members)
-        if (whole := _unspaced(form)) in names:
+        if (whole := _unspaced(lower)) in names:
             return names[whole]
-        found = {names[_unspaced(match[0])] for match in pattern.finditer(form[:1000])}
+        found = {names[_unspaced(match[0])] for match in pattern.finditer(lower[:1000])}
         if len(found) != 1:
             raise ValueError(f"{'several' if found else 'none'} of {'|'.join(self.members)}")
         return found.pop()
@@ -342,8 +343,8 @@ class _Name(_Format):
 
     kind = "name"
 
-    def _value(self, shown: str, form: str) -> Hashable:
-        bare = _COMPANY.sub("", form).strip() or form
+    def _value(self, shown: str, lower: str) -> Hashable:
+        bare = _COMPANY.sub("", lower).strip() or lower
         glosses = _GLOSS.findall(bare)[:4] if "(" in bare else []
         name = _unspaced(" ".join(_GLOSS.sub(" ", bare).split())) if glosses else ""
         numbers = tuple(number for gloss in glosses for number in _DIGITS.findall(gloss))
@@ -414,10 +415,10 @@ _PUNCTUATION = re.compile(
 )
 
 
-def _unpunctuated(form: str) -> str:
+def _unpunctuated(lower: str) -> str:
     """Without punctuation and white space, so far as they do not part or sign numbers."""
-    form = _THOUSANDS.sub(lambda number: number[0].replace(",", ""), form)
-    return _unspaced(" ".join(_PUNCTUATION.sub(" ", form).split())) or form
+    bare = _THOUSANDS.sub(lambda number: number[0].replace(",", ""), lower)
+    return _unspaced(" ".join(_PUNCTUATION.sub(" ", bare).split())) or lower
 
 
 FORMATS = re.compile(
