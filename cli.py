@@ -206,6 +206,8 @@ def _tell(ending: Ending, out: Path) -> None:
         console.print(f"{ending.rejects} rejected lines or records: see {out / 'rejects.jsonl'}")
         for reject in ending.first_rejects:
             console.print(f"  {reject.where}: {reject.reason}", soft_wrap=True, markup=False)
+    for problem in ending.problems:
+        console.print(problem, soft_wrap=True, markup=False)
     if ending.ungraded:
         count = ending.ungraded.total()
         console.print(f"{count} records are ungraded; `grade`, called again, goes on with them:")

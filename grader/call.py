@@ -31,12 +31,14 @@ Watch = Callable[[Grader, Reader], AbstractContextManager[Callable[[], None]]]
 
 @dataclass(slots=True)
 class Ending:
-    """How a call ended. `ungraded` counts the records that could not be judged, by reason."""
+    """How a call ended. `ungraded` counts the records that could not be judged, by reason;
+    `problems` tells what is damaged in the archives."""
 
     submissions: int = 0
     rejects: int = 0
     first_rejects: list[Reject] = field(default_factory=list)
     ungraded: Counter[str] = field(default_factory=Counter)
+    problems: tuple[str, ...] = ()
     interrupted: bool = False
     summary: dict[str, Any] = field(default_factory=dict)
 
@@ -104,6 +106,7 @@ async def grade_runs(
                     call.checkpoint(grader.work())
                     step()
         finally:
+            call.ending.problems = grader.problems
             call.close(grader.work())
     return call.ending
 

@@ -80,6 +80,11 @@ class Grader:
         """The stages by name, with what each has running and queued and its counters."""
         return self._pipeline.graph.nodes
 
+    @property
+    def problems(self) -> tuple[str, ...]:
+        """What was found damaged in the archives, with file and place."""
+        return self._pipeline.problems
+
     def work(self) -> dict[str, Any]:
         """What was done so far, by stage (`work` of summary.json)."""
         return {name: asdict(done) for name, done in self._pipeline.graph.counters.items()}

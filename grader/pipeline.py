@@ -123,6 +123,11 @@ class Pipeline:
         )
         return [self._archive, self._fetch, self._extract, self._judge]
 
+    @property
+    def problems(self) -> tuple[str, ...]:
+        """What was found damaged in the archives so far."""
+        return tuple(self._archives.problems)
+
     async def page(self, url: str) -> Page:
         """The page behind a canonical URL: visited, read and triaged. Never raises for what the
         page or its host does; one that could not be had this time has the state `unreachable`."""

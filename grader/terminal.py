@@ -98,11 +98,11 @@ def _clock(seconds: float) -> str:
 
 def scores_table(summary: Mapping[str, Any]) -> Table:
     """The collections of a summary: a run's figures under both verdicts, soft and hard."""
-    table = Table(box=SIMPLE_HEAD, pad_edge=False)
-    for name in ("run", "verdict"):
-        table.add_column(name, overflow="fold")
+    table = Table(box=SIMPLE_HEAD, pad_edge=False, padding=(0, 1, 0, 0))
+    table.add_column("run", overflow="fold", min_width=8)
+    table.add_column("verdict", no_wrap=True)
     for name in ("P", "R", "F1", "tasks", "completed", "ungraded", "rejects"):
-        table.add_column(name, justify="right")
+        table.add_column(name, justify="right", no_wrap=True)
     for run, kinds in summary["runs"].items():
         if report := kinds.get("collection"):
             counts = (
