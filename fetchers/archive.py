@@ -1,6 +1,7 @@
 """Pages from WARC archives, in place of visits."""
 
 import asyncio
+import logging
 import struct
 from bisect import bisect_left
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -16,6 +17,8 @@ from fetchers import warc
 from fetchers.page import Dead, Response
 from fetchers.urls import canonical
 from fetchers.warc import Capture, Payload
+
+_log = logging.getLogger(__name__)
 
 MAX_BODY = 20_000_000  # bytes of a decoded body; what is beyond is cut off
 MAX_REDIRECTS = 10
@@ -209,6 +212,7 @@ def _read(place: _Place) -> Payload | None:
     try:
         return warc.read(place.path, place.start, MAX_BODY)
     except (OSError, ValueError) as error:
+        _log.warning("%s: at byte %d: %s", place.path, place.start, error)
         return None
 
 
