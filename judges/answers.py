@@ -36,7 +36,7 @@ def read(response: str) -> Reading:
     confidence = _fraction(fields.confidence or labels.confidence)
     if max(labels.start, fields.start, box) < 0:
         return Reading(text.strip(), confidence, marked=False)
-    if fields.start > max(labels.start, box):
+    if fields.end > max(labels.start, box):
         return Reading(fields.answer, confidence, text[fields.end :])
     if box > labels.end:  # the line that it stands on is the answer
         start, end = text.rfind("\n", 0, box) + 1, text.find("\n", _box_end(text, box))
@@ -183,7 +183,7 @@ def _value(text: str, start: int) -> tuple[str, int]:
     try:
         value, end = _DECODER.raw_decode(text, start)
     except (json.JSONDecodeError, RecursionError):
-        return "", len(text)
+        return "", start
     parts = value if isinstance(value, list) else [value]
     answer = ", ".join(_scalar(part) for part in parts if part is not None)
     return answer.encode("utf-8", "replace").decode(), end  # escapes may hold lone surrogates

@@ -50,7 +50,7 @@ _LOST = regex.compile(
     (?P<parted>(?<=\d)(?:\s|{_MARK})+(?=\d))
     | \s+
     | [<>=](?!\s?-?\.?\d) | [{_MARK}--[<>=]]
-    | (?<!\d):|:(?!\s?\d)
+    | (?<!\d)(?<!\d\s):|:(?!\s?\d)
     | (?<=[^\W\d])\. | \.(?!\s?\d)
     | \p{{Pd}}(?!\s?\p{{Sc}}?\.?\d)(?!(?<=\w\p{{Pd}})(?![\w\s]))
     | (?<!\w)\# | ~$""",
@@ -99,7 +99,7 @@ def glosses(text: str) -> Iterator[tuple[str, str]]:
             depth += (whole[start] == ")") - (whole[start] == "(")
             if not depth:
                 break
-        whole, gloss = whole[:start], whole[start + 1 : -1]
+        whole, gloss = whole[:start].rstrip(), whole[start + 1 : -1]
         if depth or not says(whole):
             return
         yield whole, gloss

@@ -11,7 +11,6 @@ from grader.answer_task import AnswerTask
 from judges.answers import Outcome, decide, read
 from judges.text import plain
 
-
 T = TypeVar("T")
 
 
@@ -87,15 +86,17 @@ def _texts(trajectory: Any) -> Iterator[str]:
             yield str(value)
 
 
+_BESIDE = re.compile(r"(?<=[^\x00-\x7f])(?=.)|(?<=.)(?=[^\x00-\x7f])")
+_TASTE = re.compile(r"(?<=[^\x00-\x7f]) | (?=[^\x00-\x7f])")
+
+
 def _value(value: str) -> re.Pattern[str]:
     """A value as a whole: no part of a longer number or Latin word. Spacing beside other scripts is
     a matter of taste."""
-    text = " ".join(plain(value).casefold().split())
+    text = _TASTE.sub("", " ".join(plain(value).casefold().split()))
     if not text:
         return re.compile(r"(?!)")
-    spaced = re.sub(r"(?<=[^\x00-\x7f])(?=\S)|(?<=\S)(?=[^\x00-\x7f])", "\0", text)
-    pattern = re.escape(spaced).replace(re.escape("\0"), r"\s*").replace(r"\ ", r"\s+")
-    pattern = pattern.replace(r"\s*\s+", r"\s*").replace(r"\s+\s*", r"\s*")
+    pattern = r"\s*".join(re.escape(part).replace(r"\ ", r"\s+") for part in _BESIDE.split(text))
     edges = {True: (r"(?<!\d)(?<!\d[.,])", r"(?!\d|[.,]\d)"), False: (r"(?<![a-z])", r"(?![a-z])")}
     before = edges[text[0].isdigit()][0] if text[0].isascii() and text[0].isalnum() else ""
     after = edges[text[-1].isdigit()][1] if text[-1].isascii() and text[-1].isalnum() else ""
