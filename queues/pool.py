@@ -123,9 +123,10 @@ class Pool:
     def _start(self, broken: asyncio.Task[ProcessPool] | None, module: str) -> ProcessPool:
         if broken and not broken.exception():
             _end(broken.result())
-        # Forked from a clean process that has `module` loaded: a replacement takes milliseconds.
+        # Forked from a clean process that has loaded the program's main module, as every worker
+        # would have to, and `module`: a worker takes milliseconds.
         context = multiprocessing.get_context("forkserver")
-        context.set_forkserver_preload([module])
+        context.set_forkserver_preload(["__main__", module])
         pool = ProcessPool(
             self._workers,
             max_tasks=self._recycle,
