@@ -29,11 +29,11 @@ _BREAK_TAG = re.compile(
 _AUTOLINK = re.compile(r"<((?:https?://|mailto:)[^<>\s]+)>")
 _QUOTED_LINE = re.compile(r">(?!\s*+[\d=.$€£¥-])")  # "p > 0.05" is no quotation
 _ESCAPE = re.compile(r"\\([!-/:-@\[-`{-~])")
-_TARGET = r"""\((?:<[^<>\n]*>|[^\s()<>]*+(?:\([^\s()]*+\)[^\s()]*+)*+)(?:\s++"[^"\n]*")?\s*+\)"""
+_TARGET = r"""\((?:<[^<>\n]*>|[^\s()<>]*+(?>(?:\([^\s()]*+\)[^\s()]*+)*))(?:\s++"[^"\n]*")?\s*+\)"""
 _IMAGE = re.compile(r"!\[[^\[\]]*\]" + _TARGET)
 _LINK = re.compile(r"\[([^\[\]]*)\]" + _TARGET)
 # A link over several lines leaves each line a part of it.
-_LINK_REST = re.compile(r"\]\(<?https?://[^\s()<>]*+(?:\([^\s()]*+\)[^\s()]*+)*+>?(?:\)|\Z)")
+_LINK_REST = re.compile(r"\]\(<?https?://[^\s()<>]*+(?>(?:\([^\s()]*+\)[^\s()]*+)*)>?(?:\)|\Z)")
 _CITATION_LINK = re.compile(r"\[\^?\w{1,3}\]\([^\s()]*#[^\s()]*(?:note|ref|fn)[^\s()]*\)")
 _FOOTNOTE = re.compile(r"\[(?:\^?\d{1,3}|\^\w{1,20}|[a-z]|(?:note|nb) \d{1,3})\](?!\()")
 _CODE_MARK = re.compile(r"`(?:(?<![^\W\d_]`)|(?![^\W\d_]))")
@@ -101,14 +101,15 @@ _UNSPACED = (
 _TIMES = "십백천만억조十百千万萬億亿兆"
 # None of these may be quoted in part. A number is all of "21.5", "1,000", "10:30", "-5", "5만", a
 # word all of "covid-19", "non-profit", "can't". Scripts without spaces have no words to cut, but
-# their numerals and negations hold together ("二十五", "不同", "できない").
+# their numerals and negations hold together ("二十五", "不同", "できない"). Groups are made atomic,
+# not possessive, which the standard library before 3.11.5 matches wrongly.
 _SPACED = rf"""
     (?:(?<!\w)-(?=\.?\d))? (?:(?<![\w.])\.(?=\d))?
     LETTER++
-    (?: (?<=\d)[.,:/'](?=\d)LETTER++ | 't(?!\w)
-      | (?:(?<=\d)-|-(?=\d)|(?<=\bnon)-|(?<=\bnicht)-|(?<=\banti)-)LETTER++
-      | (?<=\d)[{_TIMES}]++(?:\d++)?
-    )*+"""
+    (?>(?: (?<=\d)[.,:/'](?=\d)LETTER++ | 't(?!\w)
+         | (?:(?<=\d)-|-(?=\d)|(?<=\bnon)-|(?<=\bnicht)-|(?<=\banti)-)LETTER++
+         | (?<=\d)[{_TIMES}]++(?:\d++)?
+    )*)"""
 _OTHER = r"""
     \p{Hangul}++ | [\p{Katakana}ー]++
     | [\p{Hiragana}\p{Han}](?:ない|なかった|なく|ません)
