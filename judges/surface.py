@@ -140,12 +140,13 @@ _NUMBER = re.compile(r"(?:(?<![\w.])[+-])?(?<![\d.])\d+(?:\.\d+)?(?![.\d])")
 _SCALES = {"십": 10, "백": 100, "천": 1000, "만": 10**4, "억": 10**8, "조": 10**12}
 _SCALES |= {"十": 10, "百": 100, "千": 1000, "万": 10**4, "萬": 10**4, "亿": 10**8, "億": 10**8}
 _SCALES |= {"thousand": 1000, "million": 10**6, "billion": 10**9}
-_PART = rf"([+-]?\d+(?:\.\d+)?)((?:{'|'.join(_SCALES)})*)"
-_QUANTITY = re.compile(
-    rf"(\p{{Sc}}?)((?:{_PART})+)([^\d.,:/~+²³¹-]*)".replace(r"\p{Sc}", "[$€£¥₩]")
-)
-_PARTS = re.compile(_PART)
+_DIGITS = r"\d++(?:\.\d++)?"
 _SCALE = re.compile("|".join(_SCALES))
+_QUANTITY = re.compile(
+    rf"(?P<before>[+-]?[$€£¥₩]?[+-]?)(?P<value>(?:{_DIGITS}(?:{_SCALE.pattern})+)*(?:{_DIGITS})?)"
+    r"(?P<after>[^\d.,:/~+²³¹-]*)"
+)
+_PARTS = re.compile(rf"({_DIGITS})((?:{_SCALE.pattern})*)")
 
 
 def differ(one: str, other: str) -> bool:
@@ -163,11 +164,10 @@ def differ(one: str, other: str) -> bool:
         pairs = _NUMBER.findall(one), _NUMBER.findall(other)
         unlike = any(not _close(a, b) for a, b in zip(*pairs, strict=True))
         return unlike and sorted(pairs[0]) != sorted(pairs[1])
-    quantities = _QUANTITY.fullmatch(one), _QUANTITY.fullmatch(other)
-    if not (quantities[0] and quantities[1]):
+    a, b = _quantity(one), _quantity(other)
+    if a is None or b is None:
         return False
-    values, units = zip(*map(_quantity, quantities), strict=True)
-    return (units[0] == units[1] or "" in units) and not _close(*values)
+    return (a[1] == b[1] or not a[1] or not b[1]) and not _close(a[0], b[0])
 
 
 def _apart(one: PartialDate, other: PartialDate) -> bool:
@@ -175,23 +175,27 @@ def _apart(one: PartialDate, other: PartialDate) -> bool:
     return any(a != b for a, b in parts if a is not None and b is not None)
 
 
-def _quantity(match: re.Match[str] | None) -> tuple[str, str]:
-    """The value as a number, and the unit."""
-    assert match is not None
-    parts = _PARTS.findall(match[2])
+def _quantity(text: str) -> tuple[str, str] | None:
+    """The number and the unit of a text that is one quantity, None where it is none."""
+    match = _QUANTITY.fullmatch(text)
+    if match is None or not match["value"]:
+        return None
+    sign = "-" if "-" in match["before"] else ""
+    unit = match["before"].strip("+-") + match["after"]
+    parts = _PARTS.findall(match["value"])
     if len(parts) == 1 and not parts[0][1]:
-        return match[2], match[1] + match[5]
+        return sign + match["value"], unit
     total = Decimal(0)
     for number, scales in parts:
         value = Decimal(number)
         for scale in _SCALE.findall(scales):
             value *= _SCALES[scale]
         total += value
-    return f"{total.normalize():f}", match[1] + match[5]
+    return f"{sign}{total.normalize():f}", unit
 
 
 def _close(one: str, other: str) -> bool:
-    """Equal, or one the other's rounding; as dates such as 04.07 are, equal part by part."""
+    """Equal, or one the other's rounding; as dates such as 03.09 are, equal part by part."""
     if one.lstrip("+-")[:1] == "0" or other.lstrip("+-")[:1] == "0":
         parts = [tuple(map(int, number.split("."))) for number in (one, other)]
         if parts[0] == parts[1]:

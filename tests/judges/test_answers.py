@@ -192,7 +192,7 @@ def test_confidence_in_json(value: str, fraction: float) -> None:
         ("<b>두물머리</b>", "두물머리"),
         ("- 두물머리", "두물머리"),
         ("두\u200b물머리", "두물머리"),
-        ("별헤는밤", "별 헤는 밤"),
+        ("푸른바다거북", "푸른 바다 거북"),
         ("서울특별시중구세종대로110", "서울특별시 중구 세종대로 110"),
         ("the great gatsby", "The Great Gatsby"),
         ("봄 여름 가을", "봄, 여름, 가을"),
@@ -201,7 +201,7 @@ def test_confidence_in_json(value: str, fraction: float) -> None:
         ("ＡＢＣ１２３", "ABC123"),
         ("1,234명", "1234명"),
         ("12, 15, 18", "12,15,18"),
-        ("2026. 5. 1.", "2026.5.1"),
+        ("2023. 3. 4.", "2023.3.4"),
         ("3:0", "3 : 0"),
         ("45㎞", "45km"),
         ("AT&amp;T", "AT&T"),
@@ -217,15 +217,15 @@ def test_surface_form_does_not_count(answer: str, gold: str) -> None:
 @pytest.mark.parametrize(
     ("answer", "gold"),
     [
-        ("세마고 (洗馬高)", "세마고"),
-        ("세마고 (Sema High School, 洗馬)", "세마고"),
-        ("**세마고** (Sema)", "세마고"),
-        ("세마고（洗馬）", "세마고"),
+        ("한빛고 (韓빛高)", "한빛고"),
+        ("한빛고 (Hanbit High School, 韓빛)", "한빛고"),
+        ("**한빛고** (Hanbit)", "한빛고"),
+        ("한빛고（韓빛）", "한빛고"),
         ("東京都 (とうきょうと)", "東京都"),
         ("42일 (약 6주)", "42일"),
-        ("2026년 5월 1일 (금)", "2026년 5월 1일"),
-        ("세마고", "세마고 (오산시)"),
-        ("세마고 (오산시)", "세마고 (오산시)"),
+        ("2023년 3월 4일 (금)", "2023년 3월 4일"),
+        ("한빛고", "한빛고 (오산시)"),
+        ("한빛고 (오산시)", "한빛고 (오산시)"),
         ("f(x)", "f(x)"),
         ("A- (최고 등급)", "A-"),
     ],
@@ -237,9 +237,9 @@ def test_a_gloss_does_not_count(answer: str, gold: str) -> None:
 @pytest.mark.parametrize(
     ("answer", "gold"),
     [
-        ("세마고 (또는 운정고)", "세마고"),
-        ("세마고 (화성시)", "세마고 (오산시)"),
-        ("운정고 (세마고)", "세마고"),
+        ("한빛고 (또는 솔빛고)", "한빛고"),
+        ("한빛고 (화성시)", "한빛고 (오산시)"),
+        ("솔빛고 (한빛고)", "한빛고"),
         ("42일 (43일)", "42일"),
         ("만족 (2021년)", "만족 (2024년)"),
     ],
@@ -249,8 +249,8 @@ def test_a_gloss_that_says_something_else(answer: str, gold: str) -> None:
 
 
 def test_an_alias_is_as_good() -> None:
-    assert outcome("Miss A", "미쓰에이", "miss A") == "correct"
-    assert outcome("2NE1", "미쓰에이", "miss A") != "correct"
+    assert outcome("snsd", "소녀시대", "SNSD") == "correct"
+    assert outcome("카라", "소녀시대", "SNSD") != "correct"
 
 
 # ------------------------------------------------------------------------------------ what counts
@@ -262,20 +262,23 @@ def test_an_alias_is_as_good() -> None:
         ("43", "42"),
         ("57명", "42"),
         ("4.2", "42"),
-        ("0407", "04.07"),
+        ("0309", "03.09"),
         ("-5", "5"),
-        ("300억원", "300만원"),
-        ("2,000,000원", "300만원"),
+        ("450억원", "450만원"),
+        ("2,000,000원", "450만원"),
         ("1,235명", "1,234명"),
         ("02-123-4568", "02-123-4567"),
-        ("2026년 5월 2일", "2026년 5월 1일"),
-        ("2026-05-02", "2026년 5월 1일"),
-        ("May 2, 2026", "2026년 5월 1일"),
-        ("9주 4소경", "9주 5소경"),
+        ("2023년 3월 5일", "2023년 3월 4일"),
+        ("2023-03-05", "2023년 3월 4일"),
+        ("March 5, 2023", "2023년 3월 4일"),
+        ("7주 3현", "7주 2현"),
         ("12, 15, 19", "12, 15, 18"),
-        ("60.5 × 49.2cm", "60.5 × 49.7cm"),
+        ("-5℃", "5℃"),
+        ("1억 2천만원", "1억 3천만원"),
+        ("$40", "$41"),
+        ("71.5 × 38.2cm", "71.5 × 38.7cm"),
         ("세종대로 111", "세종대로 110"),
-        ("21일차 (시작 41일째)", "41일차 (시작 41일째)"),
+        ("31일차 (시작 51일째)", "51일차 (시작 51일째)"),
     ],
 )
 def test_a_value_that_differs_is_wrong(answer: str, gold: str) -> None:
@@ -285,15 +288,15 @@ def test_a_value_that_differs_is_wrong(answer: str, gold: str) -> None:
 @pytest.mark.parametrize(
     ("answer", "gold"),
     [
-        ("스타벅스", "카페베네"),
+        ("스타벅스", "이디야"),
         ("마흔둘", "42"),
         ("42명", "42"),
         ("6주", "42일"),
-        ("3,000,000원", "300만원"),
-        ("2026-05-01", "2026년 5월 1일"),
-        ("2026년 5월", "2026년 5월 1일"),
-        ("4월 7일", "04.07"),
-        ("16.7㎢", "16.74㎢"),
+        ("4,500,000원", "450만원"),
+        ("2023-03-04", "2023년 3월 4일"),
+        ("2023년 3월", "2023년 3월 4일"),
+        ("3월 9일", "03.09"),
+        ("28.4㎢", "28.36㎢"),
         ("18, 15, 12", "12, 15, 18"),
         ("40%", "40"),
         ("10:30", "1030"),
@@ -302,13 +305,13 @@ def test_a_value_that_differs_is_wrong(answer: str, gold: str) -> None:
         ("10²", "102"),
         ("A+", "A"),
         ("C#", "C"),
-        ("세마고등학교", "세마고"),
-        ("경주역", "경주"),
-        ("경주 2", "경주"),
-        ("경줎", "경주"),
-        ("세마고 학생", "세마고"),
-        ("세마고, 운정고", "세마고"),
-        ("\ud800", "세마고"),
+        ("한빛고등학교", "한빛고"),
+        ("여주역", "여주"),
+        ("여주 2", "여주"),
+        ("여줎", "여주"),
+        ("한빛고 학생", "한빛고"),
+        ("한빛고, 솔빛고", "한빛고"),
+        ("\ud800", "한빛고"),
     ],
 )
 def test_what_may_be_other_words_is_never_correct(answer: str, gold: str) -> None:
@@ -316,7 +319,7 @@ def test_what_may_be_other_words_is_never_correct(answer: str, gold: str) -> Non
 
 
 @pytest.mark.parametrize(
-    ("answer", "gold"), [("2026-05-01", "2026년 5월 1일"), ("42명", "42"), ("16.7㎢", "16.74㎢")]
+    ("answer", "gold"), [("2023-03-04", "2023년 3월 4일"), ("42명", "42"), ("28.4㎢", "28.36㎢")]
 )
 def test_the_same_value_in_other_words_is_for_a_judge(answer: str, gold: str) -> None:
     assert outcome(answer, gold) == "undecided"
@@ -325,23 +328,23 @@ def test_the_same_value_in_other_words_is_for_a_judge(answer: str, gold: str) ->
 @pytest.mark.parametrize(
     "answer",
     [
-        "세마고 또는 운정고",
-        "운정고 혹은 세마고",
-        "세마고 or 운정고",
-        "세마고, or 운정고",
-        "세마고 / 운정고",
-        "세마고/운정고",
-        "세마고 아니면 운정고",
-        "西安または세마고",
-        "세마고 or 운정고 or 효원고",
+        "한빛고 또는 솔빛고",
+        "솔빛고 혹은 한빛고",
+        "한빛고 or 솔빛고",
+        "한빛고, or 솔빛고",
+        "한빛고 / 솔빛고",
+        "한빛고/솔빛고",
+        "한빛고 아니면 솔빛고",
+        "西安または한빛고",
+        "한빛고 or 솔빛고 or 효원고",
     ],
 )
 def test_two_candidates_are_wrong(answer: str) -> None:
-    assert outcome(answer, "세마고") == "wrong"
+    assert outcome(answer, "한빛고") == "wrong"
 
 
 def test_two_names_of_the_answer_are_one_candidate() -> None:
-    assert outcome("미쓰에이 / miss A", "미쓰에이", "miss A") == "correct"
+    assert outcome("소녀시대 / SNSD", "소녀시대", "SNSD") == "correct"
 
 
 @pytest.mark.parametrize("gold", ["A or B", "이것 또는 저것", "A / B", "AC/DC"])
@@ -352,36 +355,36 @@ def test_a_gold_answer_may_read_like_alternatives(gold: str) -> None:
 
 @pytest.mark.parametrize(
     "answer",
-    ["세마고가 아니라 운정고", "not 세마고 but 운정고", "운정고 (세마고 아님)", "不是세마고"],
+    ["한빛고가 아니라 솔빛고", "not 한빛고 but 솔빛고", "솔빛고 (한빛고 아님)", "不是한빛고"],
 )
 def test_the_gold_answer_denied_is_wrong(answer: str) -> None:
-    assert outcome(answer, "세마고") == "wrong"
+    assert outcome(answer, "한빛고") == "wrong"
 
 
 @pytest.mark.parametrize(
     "after",
     [
-        "Correction: 운정고가 맞다.",
-        "On second thought, it is 운정고.",
-        "That is wrong; it is 운정고.",
-        "답을 바꿉니다: 운정고",
+        "Correction: 솔빛고가 맞다.",
+        "On second thought, it is 솔빛고.",
+        "That is wrong; it is 솔빛고.",
+        "답을 바꿉니다: 솔빛고",
         "위 답은 틀렸습니다.",
     ],
 )
 def test_an_answer_that_is_withdrawn_is_wrong(after: str) -> None:
-    response = f"Exact Answer: 세마고\nConfidence: 80%\n\n{after}"
-    assert decide(read(response), "세마고") == "wrong"
+    response = f"Exact Answer: 한빛고\nConfidence: 80%\n\n{after}"
+    assert decide(read(response), "한빛고") == "wrong"
 
 
-@pytest.mark.parametrize("after", ["세마고가 아닌 것 같다.", "It is not 세마고."])
+@pytest.mark.parametrize("after", ["한빛고가 아닌 것 같다.", "It is not 한빛고."])
 def test_an_answer_that_is_denied_elsewhere_is_for_a_judge(after: str) -> None:
-    assert decide(read(f"Exact Answer: 세마고\n\n{after}"), "세마고") == "undecided"
-    assert decide(read(r"It is not \boxed{세마고}."), "세마고") == "undecided"
+    assert decide(read(f"Exact Answer: 한빛고\n\n{after}"), "한빛고") == "undecided"
+    assert decide(read(r"It is not \boxed{한빛고}."), "한빛고") == "undecided"
 
 
 def test_an_explanation_after_the_answer_does_no_harm() -> None:
-    response = "Exact Answer: 세마고\nConfidence: 80%\n\n이유: 운정고가 아니라는 점은 확인했습니다."
-    assert decide(read(response), "세마고") == "correct"
+    response = "Exact Answer: 한빛고\nConfidence: 80%\n\n이유: 솔빛고가 아니라는 점은 확인했습니다."
+    assert decide(read(response), "한빛고") == "correct"
 
 
 # ---------------------------------------------------------------------------------------- hostility
@@ -393,25 +396,28 @@ def test_an_explanation_after_the_answer_does_no_harm() -> None:
         "a" * REACH,
         "\n" * REACH,
         "Exact Answer:" + " " * REACH,
-        "Exact Answer: 세마고\n" * 100_000,
+        "Exact Answer: 한빛고\n" * 100_000,
         '"answer": [' * 100_000,
         r"\boxed{" * 100_000,
         'x("' * 300_000,
-        "Exact Answer: 세마고 " + "(" * 200 + ")" * 200,
+        "Exact Answer: 한빛고 " + "(" * 200 + ")" * 200,
         "Exact Answer: " + "(" * 100_000,
         "Exact Answer: " + "e\u0301\u0323" * 100_000,
-        "Exact Answer: 세마고\n\n" + "not " * 200_000,
+        "Exact Answer: 한빛고\n\n" + "not " * 200_000,
         "Exact Answer: " + "1," * 240,
         "Exact Answer: " + "9" * 499,
+        "Exact Answer: " + "1" * 400 + ":",
+        "Exact Answer: " + "1만" * 200 + ":",
         "Exact Answer: &#" + "9" * 5000 + ";",
     ],
-    ids=range(14),
+    ids=range(16),
 )
 def test_hostile_responses_take_little_time(response: str) -> None:
     started = time.process_time()
-    decide(read(response), "세마고")
+    for gold in ("한빛고", "123만원"):
+        decide(read(response), gold)
     assert time.process_time() - started < 5
 
 
 def test_an_answer_with_a_million_characters_after_it_is_not_final() -> None:
-    assert decide(read("Exact Answer: 세마고\n\n" + "가" * REACH), "세마고") == "undecided"
+    assert decide(read("Exact Answer: 한빛고\n\n" + "가" * REACH), "한빛고") == "undecided"
