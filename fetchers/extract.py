@@ -96,8 +96,10 @@ _BY_MEDIA: dict[str, Kind] = {
 # What says nothing of what is meant, so that the body itself is asked.
 _ANYTHING = ("", "application/octet-stream", "binary/octet-stream", "application/unknown", "*/*")
 
+# Atomic groups, since Python before 3.11.5 matches possessive ones wrongly.
 _HTML = re.compile(
-    rb"(?:\xef\xbb\xbf)?\s*(?:<!--.{0,2000}?-->\s*)*+(?:<\?xml[^>]{0,200}>\s*)?(?:<!--.{0,2000}?-->\s*)*+"
+    rb"(?:\xef\xbb\xbf)?\s*(?>(?:<!--.{0,2000}?-->\s*)*)"
+    rb"(?:<\?xml[^>]{0,200}>\s*)?(?>(?:<!--.{0,2000}?-->\s*)*)"
     rb"<(?:!doctype\s+html|html|head|body)\b",
     re.I | re.S,
 )

@@ -28,13 +28,14 @@ _UNITS = "".join((*_SMALL, *_LARGE))
 _UNIT = rf"(?:(?!조각|千[克米瓦卡])[{_UNITS}])"
 # A small m are metres, a small b bytes.
 _WORD = rf"(?i:{'|'.join(word for word in _ENGLISH if word not in 'mb')})|[MB]"
+# Atomic groups, since Python before 3.11.5 matches possessive ones wrongly.
 _TOKEN = re.compile(
     rf"""(?P<attached>(?<=[A-Za-z])|(?<=\^))?
          (?P<sign>(?<![^\s(\[$€£¥₩])-\s?[$€£¥₩]?\s?(?=\.?\d))?
-         (?P<digits>[1-9]\d{{0,2}}(?:\ \d{{3}})++(?![\d,])(?:\.\d++)?+
+         (?P<digits>[1-9]\d{{0,2}}(?>(?:\ \d{{3}})+)(?![\d,])(?>(?:\.\d++)?)
                   |(?:(?<!\d)\.)?\d[\d.,]*+)
          (?:[eE](?P<power>[+-]?\d{{1,2}})(?![\w.])
-           |\s?(?P<units>{_UNIT}++)|\s?(?P<word>{_WORD})(?![A-Za-z]))?""",
+           |\s?(?P<units>(?>{_UNIT}+))|\s?(?P<word>{_WORD})(?![A-Za-z]))?""",
     re.VERBOSE | re.ASCII,
 )
 _PLAIN = re.compile(r"\d{1,18}(?:\.\d{1,18})?", re.ASCII)
