@@ -54,8 +54,8 @@ prepare() {
     esac
     echo 'Installing into .venv …' >&2
     if [ $# -gt 0 ]; then
-        .venv/bin/python -m pip install -q --disable-pip-version-check 'pip>=25.1' # knows --group
+        .venv/bin/python -m pip install -qq 'pip>=25.1' # knows --group
     fi
-    .venv/bin/python -m pip install -q --disable-pip-version-check -e . "$@"
+    .venv/bin/python -m pip install -qq -e . "$@"
     printf '%s\n' "$wanted" >.venv/prepared
 }
