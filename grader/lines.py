@@ -2,7 +2,7 @@
 
 import gzip
 import json
-import sys
+import math
 import zlib
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
@@ -18,7 +18,7 @@ STANDARD_INPUT = "-"
 _BOM = b"\xef\xbb\xbf"
 
 
-class Unusable(Exception):
+class Unusable(ValueError):
     """Why a line, or a part of it, cannot be used."""
 
 
@@ -53,7 +53,8 @@ def read_lines(
 
 
 def parse_object(raw: bytes) -> dict[str, Any]:
-    """One JSON object; a lone surrogate in it, which no UTF-8 file can hold, becomes `?`.
+    """One JSON object. What other writers leave in it but JSON cannot hold is replaced: a lone
+    surrogate by `?`, NaN and infinite numbers by null.
 
     Raises Unusable.
     """
@@ -70,11 +71,26 @@ def parse_json(raw: bytes) -> Any:
     except orjson.JSONDecodeError as error:
         reason = str(error)
     try:  # the standard parser takes lone surrogates, ours does not
-        text = json.dumps(json.loads(raw.decode()), ensure_ascii=False)
-        return orjson.loads(text.encode("utf-8", "replace"))
+        value = json.loads(raw.decode(), parse_constant=lambda name: None, parse_float=_finite)
+        return orjson.loads(json.dumps(value, ensure_ascii=False).encode("utf-8", "replace"))
     except (ValueError, RecursionError):
         raise Unusable(f"unreadable JSON: {reason}") from None
 
 
+def check_writable(value: Any) -> None:
+    """Raises Unusable for what was read but cannot be written: what nests too deep."""
+    try:
+        orjson.dumps(value)
+    except orjson.JSONEncodeError as error:
+        raise Unusable(f"cannot be written again: {error}") from None
+
+
 def _open(path: str) -> BinaryIO:
-    return sys.stdin.buffer if path == STANDARD_INPUT else Path(path).open("rb")
+    if path == STANDARD_INPUT:
+        return open(0, "rb", closefd=False)  # left open, for whoever reads it next
+    return Path(path).open("rb")
+
+
+def _finite(number: str) -> float | None:
+    value = float(number)
+    return value if math.isfinite(value) else None

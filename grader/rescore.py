@@ -4,11 +4,9 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-import orjson
-
 from grader.call import Call, Ending
 from grader.kinds.collection import CollectionKind
-from grader.lines import Unusable, parse_object, read_lines
+from grader.lines import Unusable, check_writable, parse_object, read_lines
 from grader.spool import Spool
 from grader.submissions import Name, Reject
 from grader.tasks import AnyTask
@@ -36,14 +34,15 @@ def _graded(
         for place, raw in read_lines(str(records), lambda *fault: reject(Reject(*fault))):
             try:
                 row = parse_object(raw)
+                check_writable(row)
                 name = _name(row, kinds)
                 kinds[name[1]].read(row)
-            except (Unusable, ValueError) as fault:
+            except ValueError as fault:
                 reject(Reject(place, str(fault)))
             else:
-                spool.add(name, place, orjson.dumps(row))
+                spool.add(name, place, raw)
         for name, lines in spool:
-            yield name, [orjson.loads(data) for _, data in lines]
+            yield name, [parse_object(raw) for _, raw in lines]
 
 
 def _name(row: Mapping[str, Any], kinds: Mapping[str, CollectionKind]) -> Name:

@@ -1,15 +1,22 @@
 """Run files to submissions and records; raw responses to records (formats.md, 2)."""
 
 import json
+import re
 import sys
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import orjson
-
-from grader.lines import STANDARD_INPUT, Unusable, parse_json, parse_object, read_lines
+from grader.lines import (
+    STANDARD_INPUT,
+    Unusable,
+    check_writable,
+    parse_json,
+    parse_object,
+    read_lines,
+)
 from grader.spool import Spool
 from grader.tasks import AnyTask, CollectionTask
 from judges.record import Record
@@ -19,8 +26,8 @@ from judges.record import Record
 class Submission:
     """What one system (`run`) handed in for one task in one attempt (`rollout`).
 
-    `where` is FILE:LINE of its (first) line. `error` is what the attempt failed with, empty
-    where it did not.
+    `where` is FILE:LINE of its (first) line, empty for one from memory. `error` is what the
+    attempt failed with, empty where it did not.
     """
 
     task: AnyTask
@@ -52,6 +59,7 @@ class _Line:
 
     where: str
     submission: Name
+    raw: bytes
     data: Mapping[str, Any]
 
 
@@ -81,8 +89,8 @@ class Reader:
         self._bytes = 0
         self._handed_out = 0
         self._waiting = 0
-        stems = [_stem(path) for path in paths]
-        self._unnamed = {STANDARD_INPUT} | {stem for stem in stems if stems.count(stem) > 1}
+        stems = Counter(map(_stem, paths))
+        self._unnamed = {STANDARD_INPUT} | {stem for stem, files in stems.items() if files > 1}
 
     @property
     def share_read(self) -> float:
@@ -107,21 +115,22 @@ class Reader:
                 if self._left <= 0:
                     break
                 self._waiting -= len(lines)
-                yield self._submission(name, [(p, orjson.loads(data)) for p, data in lines])
+                yield self._submission(name, [(p, parse_object(raw)["record"]) for p, raw in lines])
 
     def _take(self, line: _Line, spool: Spool[Name]) -> Submission | None:
         """A whole submission, or None where the line waits for others of its submission."""
-        single = "record" in line.data
+        single = "record" in line.data and not line.data.get("error")
+        if single and "records" in line.data:
+            raise Unusable("has both records and a record")
         if line.submission in self._whole or (line.submission in spool and not single):
             raise Unusable("a second copy of a submission")
         if single:
-            spool.add(line.submission, line.where, orjson.dumps(line.data["record"]))
+            spool.add(line.submission, line.where, line.raw)
             self._waiting += 1
             return None
         records = [(line.where, record) for record in _raw_records(line.data)]
         self._whole.add(line.submission)
-        error = line.data.get("error")
-        return self._submission(line.submission, records, line.where, str(error or ""))
+        return self._submission(line.submission, records, line.where, _error(line.data))
 
     def _submission(
         self, name: Name, raw: Sequence[tuple[str, Any]], where: str = "", error: str = ""
@@ -164,12 +173,12 @@ class Reader:
         run = _name(data, "run", "" if stem in self._unnamed else stem)
         if not run:
             raise Unusable("names no run, which its file's name cannot stand for")
-        return _Line(where, (run, task, _name(data, "rollout", "0")), data)
+        return _Line(where, (run, task, _name(data, "rollout", "0")), raw, data)
 
 
 def _name(data: Mapping[str, Any], field: str, default: str) -> str:
     value = data.get(field)
-    if value is None:
+    if value is None or value == "":
         return default
     if isinstance(value, bool) or not isinstance(value, str | int):
         raise Unusable(f"{field} is not a name")
@@ -177,32 +186,53 @@ def _name(data: Mapping[str, Any], field: str, default: str) -> str:
 
 
 def _raw_records(data: Mapping[str, Any]) -> Sequence[Any]:
-    """The records of a whole submission, still unread."""
+    """The records of a whole submission, still unread. A failed attempt has none: whatever it
+    left, it scores 0."""
+    if data.get("error"):
+        return ()
     if "records" in data:
         if not isinstance(data["records"], list):
             raise Unusable("records is not a list")
         return data["records"]
     if isinstance(data.get("response"), str):
         return records_in(data["response"])
-    if data.get("error"):
-        return ()
     raise Unusable("has neither records, nor a record, nor a response, nor an error")
+
+
+def _error(data: Mapping[str, Any]) -> str:
+    return str(data.get("error") or "")
+
+
+def submission(task: CollectionTask, data: Mapping[str, Any]) -> Submission:
+    """A submission from an object in memory, as a whole line of a run file has it: `records`, a
+    `response` or an `error`, with `run` and `rollout`.
+
+    Raises ValueError where it is none, or where a record's subtask is unknown.
+    """
+    records = tuple(read_record(n, raw, task) for n, raw in enumerate(_raw_records(data)))
+    run, rollout = _name(data, "run", ""), _name(data, "rollout", "0")
+    return Submission(task, run, rollout, "", records, _error(data))
 
 
 def read_record(index: int, data: Any, task: CollectionTask) -> Record:
     """A submitted record; where it is malformed its `fault` says how (formats.md, 2).
 
-    Raises an error, for the caller to reject it, where it belongs to no hierarchy of the task.
+    Raises Unusable where it belongs to no hierarchy of the task.
     """
+    try:
+        check_writable(data)
+    except Unusable as fault:
+        return Record(index, None, {}, "", (), None, str(fault))
     if not isinstance(data, dict):
         return Record(index, None, {}, "", (), None, "not an object")
+    faults = []
     subtask = data.get("subtask")
-    hierarchy = (
-        task.hierarchies.get(subtask) if subtask is None or isinstance(subtask, str) else None
-    )
+    if not isinstance(subtask, str | None):
+        faults.append("subtask is no text")
+        subtask = None
+    hierarchy = task.hierarchies.get(subtask)
     if hierarchy is None:
         raise Unusable(f"unknown subtask {subtask!r}")
-    faults = []
     url = data.get("url")
     if not isinstance(url, str) or not url.strip():
         faults.append("no url")
@@ -222,11 +252,14 @@ def read_record(index: int, data: Any, task: CollectionTask) -> Record:
     excerpts = data.get("excerpts")
     if excerpts is None:
         excerpts = []
-    if not isinstance(excerpts, list) or not all(isinstance(e, str) for e in excerpts):
+    if not isinstance(excerpts, list | tuple) or not all(isinstance(e, str) for e in excerpts):
         faults.append("excerpts is not a list of texts")
         excerpts = []
     answer = data.get("answer")
     return Record(index, subtask, values, url, tuple(excerpts), answer, "; ".join(faults))
+
+
+_OBJECT = re.compile(r"\{(?=[ \t\r\n]*[\"}])")
 
 
 def records_in(response: str) -> list[Any]:
@@ -240,20 +273,20 @@ def records_in(response: str) -> list[Any]:
     decoder = json.JSONDecoder()
     found: list[Any] = []
     budget = 20 * len(response) + 100_000
-    at = response.find("{")
-    while at >= 0 and budget > 0:
+    start = _OBJECT.search(response)
+    while start and budget > 0:
+        at = start.start()
+        end = at + 1
         try:
-            value, end = decoder.raw_decode(response, at)
-        except RecursionError:
-            end, value = at + 1, None
+            _, end = decoder.raw_decode(response, at)
+            found.extend(_records_of(parse_json(response[at:end].encode("utf-8", "replace"))))
+        except (RecursionError, Unusable):
             budget -= len(response) - at
         except json.JSONDecodeError as error:
             unended = error.msg.startswith("Unterminated")
-            budget -= (len(response) if unended else error.pos) - at
-            end, value = at + 1, None
-        if value is not None:
-            found.extend(_records_of(parse_json(response[at:end].encode("utf-8", "replace"))))
-        at = response.find("{", end)
+            # Making the error took a look for line ends from the start of the text.
+            budget -= (len(response) if unended else error.pos) - at + error.pos // 10
+        start = _OBJECT.search(response, end)
     return found
 
 
