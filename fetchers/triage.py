@@ -5,6 +5,7 @@ its script, an article may be about captchas). So substance comes first: a page 
 enough to read beside the marks it carries is ok. Marks only name what is wrong where it does not.
 """
 
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Protocol, cast
@@ -24,6 +25,8 @@ _URLS = [
     for mark in MARKS
     if (needles := mark.needles["url"])
 ]
+_PATH = re.compile("|".join(re.escape(part) for _, paths, _ in _URLS for part in paths))
+_HOSTS = tuple(host for _, _, hosts in _URLS for host in hosts)
 _HEADERS = [
     (mark, name, value)
     for mark in MARKS
@@ -157,9 +160,10 @@ def _in_url(url: str) -> Iterator[_Evidence]:
         host, path = parts.hostname or "", f"{parts.path}/"
     except ValueError:
         return
-    for mark, paths, hosts in _URLS:
-        if f".{host}".endswith(hosts) or any(part in path for part in paths):
-            yield from _of(mark, "url")
+    if _PATH.search(path) or f".{host}".endswith(_HOSTS):
+        for mark, paths, hosts in _URLS:
+            if f".{host}".endswith(hosts) or any(part in path for part in paths):
+                yield from _of(mark, "url")
 
 
 def _of(mark: Mark | None, where: Where) -> Iterator[_Evidence]:

@@ -402,8 +402,10 @@ class Resolver:
                 continue
             canonical = _compound(forms)
             same = _compound(
-                clusters[axis.name][value] if axis.name in self._open_axes else value
-                for axis, value in zip(axes, forms, strict=True)
+                [
+                    clusters[axis.name][form] if axis.name in self._open_axes else form
+                    for axis, form in zip(axes, forms, strict=True)
+                ]
             )
             if len(axes) > 1 or canonical != record.item[axes[0].field]:
                 names.canonical[key] = canonical
@@ -422,9 +424,8 @@ def _axes(key: Key, keys: Mapping[str, Key]) -> Iterator[Axis]:
             yield Axis(name, field, key.identity)
 
 
-def _compound(parts: Iterable[str]) -> str:
+def _compound(parts: Sequence[str]) -> str:
     """One name for a key's values, another for every other sequence of values."""
-    first, *others = parts
-    if not others:
-        return first
-    return " | ".join(part.replace("\\", r"\\").replace("|", r"\|") for part in (first, *others))
+    if len(parts) == 1:
+        return parts[0]
+    return " | ".join([part.replace("\\", r"\\").replace("|", r"\|") for part in parts])
