@@ -1,15 +1,18 @@
 """The files of a call: records.jsonl, scores.jsonl, rejects.jsonl, summary.json (formats.md, 3)."""
 
 from array import array
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from threading import RLock
 from typing import Any, BinaryIO
 
 import orjson
 
 from grader.submissions import Reject
 
+SUMMARY = "summary.json"
 WRITE_SIZE = 1 << 18
 """Bytes gathered before they go to a file: few writes, and little lost to a SIGKILL."""
 
@@ -42,34 +45,36 @@ class Result:
 
 class _LinesFile:
     """A file of JSON lines that grows in the order in which results end, and is put in the order
-    of the input when it is closed."""
+    of the input when it is closed. May be written by several threads."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
         self._file: BinaryIO = path.open("wb")
+        self._lock = RLock()
         self._pending = bytearray()
         self._ordinals = array("q")
         self._ends = array("q", [0])
 
     def add(self, ordinal: int, rows: Iterable[Any]) -> None:
-        before = len(self._pending)
-        for row in rows:
-            self._pending += orjson.dumps(row, option=orjson.OPT_APPEND_NEWLINE)
-        self._ordinals.append(ordinal)
-        self._ends.append(self._ends[-1] + len(self._pending) - before)
-        if len(self._pending) >= WRITE_SIZE:
-            self.flush()
+        lines = b"".join(orjson.dumps(row, option=orjson.OPT_APPEND_NEWLINE) for row in rows)
+        with self._lock:
+            self._pending += lines
+            self._ordinals.append(ordinal)
+            self._ends.append(self._ends[-1] + len(lines))
+            if len(self._pending) >= WRITE_SIZE:
+                self.flush()
 
     def flush(self) -> None:
-        self._file.write(self._pending)
-        self._file.flush()
-        self._pending.clear()
+        with self._lock:
+            self._file.write(self._pending)
+            self._file.flush()
+            self._pending.clear()
 
     def close(self) -> None:
         self.flush()
         self._file.close()
         order = sorted(range(len(self._ordinals)), key=self._ordinals.__getitem__)
-        if all(place == row for row, place in enumerate(order)):
+        if order == list(range(len(order))):
             return
         scratch = self._path.with_suffix(".sorting")
         with self._path.open("rb") as source, scratch.open("wb") as target:
@@ -97,35 +102,45 @@ class Output:
         """Raises OutputError where the folder cannot be written, or a file there is an input."""
         self._folder = folder
         names = ("records.jsonl", "scores.jsonl", "rejects.jsonl")
-        taken = {path.resolve() for path in inputs} & {(folder / name).resolve() for name in names}
-        if taken:
+        written = {(folder / name).resolve() for name in (*names, SUMMARY)}
+        if taken := {path.resolve() for path in inputs} & written:
             raise OutputError(f"{taken.pop()} is an input of this call; choose another --out")
-        try:
+        with self._explained():
             folder.mkdir(parents=True, exist_ok=True)
             self._records, self._scores, self._rejects = (
                 _LinesFile(folder / name) for name in names
             )
-        except OSError as error:
-            raise OutputError(f"cannot write in {folder}: {error.strerror}") from error
 
     def add(self, result: Result) -> None:
-        """Write one submission's lines."""
-        self._records.add(result.ordinal, result.rows)
-        self._scores.add(result.ordinal, (result.score,))
+        """Write one submission's lines. Like the methods below it raises OutputError."""
+        with self._explained():
+            self._records.add(result.ordinal, result.rows)
+            self._scores.add(result.ordinal, (result.score,))
 
     def reject(self, reject: Reject) -> None:
         """Write one line of rejects.jsonl."""
-        self._rejects.add(0, (reject,))
+        with self._explained():
+            self._rejects.add(0, (reject,))
 
     def summarise(self, summary: Mapping[str, Any]) -> None:
         """Replace summary.json, and let what was added so far reach the disk."""
-        for file in (self._records, self._scores, self._rejects):
-            file.flush()
-        scratch = self._folder / "summary.json.new"
-        scratch.write_bytes(orjson.dumps(summary, option=orjson.OPT_INDENT_2))
-        scratch.replace(self._folder / "summary.json")
+        with self._explained():
+            for file in (self._records, self._scores, self._rejects):
+                file.flush()
+            scratch = self._folder / f"{SUMMARY}.new"
+            scratch.write_bytes(orjson.dumps(summary, option=orjson.OPT_INDENT_2))
+            scratch.replace(self._folder / SUMMARY)
 
     def close(self) -> None:
         """Put the files in the order of the input."""
-        for file in (self._records, self._scores, self._rejects):
-            file.close()
+        with self._explained():
+            for file in (self._records, self._scores, self._rejects):
+                file.close()
+
+    @contextmanager
+    def _explained(self) -> Iterator[None]:
+        try:
+            yield
+        except OSError as error:
+            place = error.filename or self._folder
+            raise OutputError(f"cannot write {place}: {error.strerror}") from error

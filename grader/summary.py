@@ -2,7 +2,7 @@
 
 from array import array
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from math import fsum
 from typing import Any
 
@@ -10,47 +10,55 @@ from grader.results import Result
 from grader.submissions import Reject
 from grader.tasks import AnyTask
 
+Path = tuple[str, ...]
+"""Names that lead to a nested figure."""
+
 
 class _Figures:
-    """Sums and counts of nested figures, a row a task, so that a task's rollouts are averaged
-    before the tasks are (WANDR, section 5: every task contributes equally)."""
+    """Nested figures by task, so that a task's rollouts are averaged before the tasks are (WANDR,
+    section 5: every task contributes equally).
+
+    Results end in any order, which must not show: what is summed is kept until then, and summed
+    by `fsum`, whose result depends on no order.
+    """
 
     def __init__(self) -> None:
-        self._columns: dict[tuple[str, ...], int] = {}
-        self._rows: dict[str, array[float]] = {}
+        self._values: dict[str, dict[Path, array[float]]] = {}
 
     def add(self, task: str, metrics: Mapping[str, Any]) -> None:
-        row = self._rows.setdefault(task, array("d"))
+        values = self._values.setdefault(task, {})
         for path, value in _leaves(metrics):
-            column = 2 * self._columns.setdefault(path, len(self._columns))
-            row.extend([0.0] * (column + 2 - len(row)))
-            row[column] += value
-            row[column + 1] += 1
+            kept = values.setdefault(path, array("d"))  # in the figures' own order
+            if value is not None:
+                kept.append(value)
 
     def means(self, tasks: Iterable[str]) -> dict[str, Any]:
         """The means over `tasks`, nested as the figures were."""
-        values: dict[int, list[float]] = defaultdict(list)
-        for row in filter(None, map(self._rows.get, tasks)):
-            for column in range(0, len(row), 2):
-                if row[column + 1]:
-                    values[column // 2].append(row[column] / row[column + 1])
+        by_path: dict[Path, list[float]] = defaultdict(list)
+        for task in tasks:
+            for path, values in self._values.get(task, {}).items():
+                by_path[path] += [_mean(values)] if values else []
         nested: dict[str, Any] = {}
-        for path, number in self._columns.items():
-            if number in values:
-                at = nested
-                for name in path[:-1]:
-                    at = at.setdefault(name, {})
-                # Results end in any order, and float sums depend on it in their last digits.
-                at[path[-1]] = round(fsum(values[number]) / len(values[number]), 12)
+        for path, means in by_path.items():
+            if not means:
+                continue
+            at = nested
+            for name in path[:-1]:
+                at = at.setdefault(name, {})
+            at[path[-1]] = _mean(means)
         return nested
 
 
-def _leaves(metrics: Mapping[str, Any]) -> Iterator[tuple[tuple[str, ...], float]]:
+def _mean(values: Sequence[float]) -> float:
+    return fsum(values) / len(values)
+
+
+def _leaves(metrics: Mapping[str, Any]) -> Iterator[tuple[Path, float | None]]:
     for name, value in metrics.items():
         if isinstance(value, Mapping):
             yield from (((name, *path), leaf) for path, leaf in _leaves(value))
-        elif value is not None:
-            yield (name,), float(value)
+        else:
+            yield (name,), value
 
 
 COUNTS = ("submissions", "completed", "errors", "incomplete", "ungraded")
@@ -76,8 +84,9 @@ class _Tally:
         by: dict[str, dict[str, list[str]]] = defaultdict(lambda: defaultdict(list))
         for name in self._counts:
             for label, value in tasks[name].labels.items():
-                for one in value if isinstance(value, list | tuple) else (value,):
-                    by[label][str(one)].append(name)
+                several = value if isinstance(value, list | tuple) else (value,)
+                for one in dict.fromkeys(map(str, several)):
+                    by[label][one].append(name)
         missing = len(tasks) - len(self._counts)
         return {
             **self._part(self._counts),
