@@ -231,7 +231,7 @@ def _now() -> str:
 
 
 def _no_page(url: str, state: State, reason: str) -> Page:
-    return Page(state, reason, "http", None, url, "", _now(), 0, "", "")
+    return Page(state, reason, "http", None, url, "", "", 0, "", "")
 
 
 def _case_key(case: Case) -> bytes:
