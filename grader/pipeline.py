@@ -70,7 +70,8 @@ class Pipeline:
         settings = self._settings
         async with AsyncExitStack() as stack:
             self._cache = await stack.enter_async_context(Cache.open(settings.cache))
-            self._http = await stack.enter_async_context(Http(Guard(settings.allow_hosts)))
+            self._guard = Guard(settings.allow_hosts)
+            self._http = await stack.enter_async_context(Http(self._guard))
             self._archives = Archives(settings.pages)
             self._archive_digest = await self._archives.digest() if settings.pages else ""
             self._pool = Pool(
@@ -197,6 +198,7 @@ class Pipeline:
             return Visit(None, url, {}, "", "http", _now(), str(end))
 
     async def _stay_offline(self, url: str) -> Visit:
+        self._guard.target(url)  # what may not be visited is refused, offline as online
         raise Unreachable("offline, and neither in an archive nor in the cache")
 
     async def _kept(self, response: Response) -> Visit:
