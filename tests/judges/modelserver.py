@@ -1,0 +1,124 @@
+"""A model's server on loopback, for tests: each request is answered as a function says."""
+
+import json
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from typing import Any
+
+from aiohttp import web
+
+
+@dataclass(frozen=True)
+class Asked:
+    """A request that came: its path without `/v1`, its headers and its body."""
+
+    path: str
+    headers: dict[str, str]
+    body: dict[str, Any]
+
+    @property
+    def form(self) -> str:
+        """What kind of reply is asked for."""
+        given = self.body.get("response_format") or self.body.get("text", {}).get("format", {})
+        guided = given.get("type") == "json_object" and "schema" in given
+        return "guided" if guided else given.get("type", "text")
+
+    @property
+    def system(self) -> str:
+        return self.messages[0]["content"]
+
+    @property
+    def user(self) -> str:
+        return self.messages[1]["content"]
+
+    @property
+    def messages(self) -> list[dict[str, str]]:
+        return self.body.get("messages") or self.body["input"]
+
+
+Answer = Callable[[Asked], web.StreamResponse | Awaitable[web.StreamResponse]]
+
+
+@dataclass
+class ModelServer:
+    """A server under way: its base URL and what it was asked."""
+
+    url: str = ""
+    asked: list[Asked] = field(default_factory=list)
+    at_once: int = 0
+    most_at_once: int = 0
+
+    @property
+    def forms(self) -> list[str]:
+        return [asked.form for asked in self.asked]
+
+
+@asynccontextmanager
+async def model_server(answer: Answer, port: int = 0) -> AsyncIterator[ModelServer]:
+    """Serves both APIs below `/v1` on 127.0.0.1."""
+    server = ModelServer()
+
+    async def handle(request: web.Request) -> web.StreamResponse:
+        server.at_once += 1
+        server.most_at_once = max(server.most_at_once, server.at_once)
+        headers = {name.lower(): value for name, value in request.headers.items()}
+        asked = Asked(request.path.removeprefix("/v1"), headers, json.loads(await request.read()))
+        server.asked.append(asked)
+        try:
+            given = answer(asked)
+            return given if isinstance(given, web.StreamResponse) else await given
+        finally:
+            server.at_once -= 1
+
+    app = web.Application(client_max_size=1 << 26)
+    app.router.add_post("/{path:.*}", handle)
+    runner = web.AppRunner(app, shutdown_timeout=0.1)
+    await runner.setup()
+    site = web.TCPSite(runner, "127.0.0.1", port)
+    await site.start()
+    server.url = f"http://127.0.0.1:{runner.addresses[0][1]}/v1"
+    try:
+        yield server
+    finally:
+        await runner.cleanup()
+
+
+def says(text: str | None, finish: str = "stop", **message: Any) -> web.Response:
+    """A chat completion."""
+    return web.json_response(
+        {
+            "choices": [
+                {"index": 0, "finish_reason": finish, "message": {"content": text, **message}}
+            ],
+            "usage": {
+                "prompt_tokens": 100,
+                "prompt_tokens_details": {"cached_tokens": 60},
+                "completion_tokens": 7,
+            },
+        }
+    )
+
+
+def responds(text: str, status: str = "completed", kind: str = "output_text") -> web.Response:
+    """A reply of the responses API."""
+    part = {"type": kind, "text": text, "refusal": text}
+    return web.json_response(
+        {
+            "status": status,
+            "output": [
+                {"type": "reasoning", "summary": []},
+                {"type": "message", "role": "assistant", "content": [part]},
+            ],
+            "usage": {
+                "input_tokens": 100,
+                "input_tokens_details": {"cached_tokens": 60},
+                "output_tokens": 7,
+            },
+        }
+    )
+
+
+def refuses(status: int, message: str, **fields: Any) -> web.Response:
+    """An error as endpoints give it."""
+    return web.json_response({"error": {"message": message, **fields}}, status=status)
