@@ -57,7 +57,6 @@ _KEPT_ON = ("--disable-popup-blocking", "--disable-ipc-flooding-protection")
 
 _ENOUGH = 120  # words; a challenge, a shell or a loading screen has fewer
 _STEADY = 0.5  # seconds without a change after which a page with enough words is taken as whole
-_PATIENCE = 5.0  # seconds without a change that a page with fewer is given
 _POLL = 0.2  # seconds between two looks
 _MAX_DOCUMENTS = 20  # a page may lead through, as in browsers
 _RECYCLED = 200  # pages, after which a browser is replaced
@@ -71,12 +70,14 @@ class NoBrowser(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """Bounds of a page. Times are in seconds; `read` is the part of `total` that is kept for
-    reading what has come; `size` is in bytes of the rendered document, `memory` in bytes of the
+    """Bounds of a page. Times are in seconds: `read` is the part of `total` that is kept for
+    reading what has come, `patience` how long a page that says little may stay as it is before it
+    is taken for whole. `size` is in bytes of the rendered document, `memory` in bytes of the
     process that renders it."""
 
     total: float = 30
     read: float = 8
+    patience: float = 5
     size: int = 20_000_000
     memory: int = 1_000_000_000
 
@@ -193,6 +194,7 @@ class _Chromium:
         self._stack = AsyncExitStack()
         self._pages = 0
         self._idle = asyncio.Event()
+        self._is_killed = False
         self.served = 0
 
     @classmethod
@@ -240,7 +242,7 @@ class _Chromium:
     @property
     def is_alive(self) -> bool:
         """Whether it can be asked for pages."""
-        return self._browser.is_connected()
+        return self._browser.is_connected() and not self._is_killed
 
     def enter(self) -> None:
         """Counts a page that begins."""
@@ -276,8 +278,9 @@ class _Chromium:
         try:
             return await asyncio.wait_for(doing, _ANSWERS)
         except TimeoutError:
+            self._is_killed = True
             _kill(self._pid)
-            raise Error("the browser hangs") from None
+            raise _Died from None
 
     async def _kill_what_swells(self) -> None:
         """Kills a page's process when it holds too much; the page crashes, and no other."""
@@ -390,7 +393,7 @@ class _Visit:
             # A clock or a ticker changes some words for ever.
             if self._document is not seen or abs(now - words) > words * 0.05:
                 seen, words, since = self._document, now, loop.time()
-            elif loop.time() - since >= (_STEADY if words >= _ENOUGH else _PATIENCE):
+            elif loop.time() - since >= (_STEADY if words >= _ENOUGH else self._limits.patience):
                 return
             await asyncio.sleep(_POLL)
 
