@@ -3,6 +3,7 @@
 import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
+from functools import lru_cache
 from itertools import chain, pairwise
 
 from judges.text import tokens
@@ -21,8 +22,8 @@ def passages(text: str, room: int, excerpts: Sequence[str], wanted: Iterable[str
     before frequent ones. A text that fits comes back whole. Linear time."""
     if len(text) <= room:
         return text
-    pieces = list(_pieces(text, min(_SIZE, max(1, room // 8))))
-    index = _Index(pieces)
+    index = _index(text, min(_SIZE, max(1, room // 8)))
+    pieces = index.pieces
     chosen: dict[int, None] = {}
     left = room - len(GAP)
     for number in chain(
@@ -75,10 +76,11 @@ class _Index:
     """Which pieces hold which words and pairs of words."""
 
     def __init__(self, pieces: Sequence[str]) -> None:
-        self._pieces: defaultdict[tuple[str, ...], list[int]] = defaultdict(list)
+        self.pieces = pieces
+        self._holders: defaultdict[tuple[str, ...], list[int]] = defaultdict(list)
         for number, piece in enumerate(pieces):
             for term in _terms(piece):
-                self._pieces[term].append(number)
+                self._holders[term].append(number)
 
     def best(self, text: str) -> int | None:
         """The piece that shares most with a text."""
@@ -93,11 +95,16 @@ class _Index:
     def _scores(self, texts: Iterable[str]) -> dict[int, float]:
         scores: defaultdict[int, float] = defaultdict(float)
         for term in set().union(*(_terms(text[:_LONGEST_QUERY]) for text in texts)):
-            holders = self._pieces.get(term, ())
+            holders = self._holders.get(term, ())
             if len(holders) <= _FREQUENT:
                 for number in holders:
                     scores[number] += 1 / len(holders)
         return scores
+
+
+@lru_cache(maxsize=1)  # records of one page follow one another
+def _index(text: str, size: int) -> _Index:
+    return _Index(list(_pieces(text, size)))
 
 
 _FREQUENT = 50  # pieces; a word that stands in more of them tells nothing
