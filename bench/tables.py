@@ -1,8 +1,12 @@
 """How long a table takes to grade: 40 rows, 7 columns, written as models write them.
 
-    .venv/bin/python bench/tables.py
+    python -m bench.tables
 
-Last shown (one core of a shared machine):
+Last shown (Python 3.11, one core of a 2-core virtual machine; bar: 6 ms):
+
+    markdown: 4.3 ms a table
+    json: 4.7 ms a table
+    csv: 4.5 ms a table
 """
 
 import json
@@ -31,7 +35,7 @@ def gold(chance: random.Random) -> list[dict[str, str]]:
             "시도": f"고장{number // 2}",
             "회차": str(7 + number % 2),
             "당선자": "".join(chance.choices("김이박최정강조윤장임", k=3)),
-            "생년월일": f"{chance.randint(1940, 1999)}-{chance.randint(1, 12):02}-{chance.randint(1, 28):02}",
+            "생년월일": f"{chance.randint(1940, 1999)}-{number % 12 + 1:02}-{number % 28 + 1:02}",
             "득표율": f"{chance.uniform(30, 80):.2f}",
             "득표수": str(chance.randint(10_000, 9_999_999)),
             "정당": chance.choice(("가나당", "다라당", "무소속")),

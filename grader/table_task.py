@@ -76,7 +76,8 @@ class TableTask(Task):
     @validator(mode="before")
     @classmethod
     def _texts(cls, data: Any) -> Any:
-        """Cells may be numbers; they are compared as they would be written."""
+        """Cells may be numbers, which are compared as they would be written; space around a
+        column's name does not count."""
         rows = data.get("rows") if isinstance(data, Mapping) else None
         if not isinstance(rows, Sequence):
             return data
@@ -104,7 +105,9 @@ def _texts(row: Any) -> Any:
     if not isinstance(row, Mapping):
         return row
     return {
-        name: str(cell) if isinstance(cell, int | float) and not isinstance(cell, bool) else cell
+        str(name).strip(): str(cell)
+        if isinstance(cell, int | float) and not isinstance(cell, bool)
+        else cell
         for name, cell in row.items()
     }
 
@@ -115,8 +118,9 @@ def rows_from_csv(text: str) -> list[dict[str, str]]:
     reader = csv.reader(io.StringIO(text.removeprefix("\ufeff"), newline=""), strict=True)
     try:
         header = [name.strip() for name in next(reader, [])]
-        if not any(header):
-            raise ValueError("line 1: no header")
+        named = [name for name in header if name]
+        if not named or len(set(named)) < len(named):
+            raise ValueError("line 1: no header, or a name that stands twice")
         rows = []
         for cells in reader:
             if len(cells) != len(header):

@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from itertools import accumulate
+from itertools import chain, pairwise
 from typing import Any
 
 from judges.text import plain
@@ -26,7 +26,7 @@ def column_form(name: str) -> str:
     """A column's name without case, white space, Markdown and Unicode form."""
     if len(name) > _LONGEST_NAME:
         return name
-    return "".join(plain(name).casefold().split())
+    return "".join((plain(name).strip() or name).casefold().split())
 
 
 class TableReader:
@@ -41,10 +41,13 @@ class TableReader:
         """The rows of the last table with the key columns, None where there is none with rows.
         Never raises; takes time in proportion to the length of the response."""
         response = response.replace("\r\n", "\n")
-        lines = _Lines(response)
-        found = [*self._json_tables(response), *self._markdown_tables(lines)]
-        found += self._csv_tables(lines)
-        return max(found, key=lambda table: table.start).rows if found else None
+        tables = chain(
+            self._json_tables(response),
+            self._markdown_tables(response) if "|" in response else (),
+            self._csv_tables(response) if _MAYBE_CSV.search(response) else (),
+        )
+        last = max(tables, key=lambda table: table.start, default=None)
+        return None if last is None else last.rows
 
     def _header(self, names: Iterable[str]) -> dict[int, int] | None:
         """The place in a line of each of the task's columns; None where a key column lacks."""
@@ -61,42 +64,39 @@ class TableReader:
 
     # Markdown
 
-    def _markdown_tables(self, lines: "_Lines") -> Iterator["_Table"]:
-        table: _Table | None = None
-        header: dict[int, int] = {}
-        bounded = False
-        for number, raw in enumerate(lines.texts):
-            line = _FENCE.sub("", raw.strip(), count=1).removesuffix("```").rstrip()
+    def _markdown_tables(self, text: str) -> Iterator["_Table"]:
+        table = _Table(-1, [])
+        header: dict[int, int] | None = None
+        bounded = ruled = False
+        for (start, raw), (_, below) in pairwise(chain(_lines(text), ((len(text), ""),))):
+            line = _markdown_line(raw)
             if "|" not in line:
-                if table and table.rows:
-                    yield table
-                table = None
+                header = None
                 continue
-            if _is_rule(line) and (table is None or not table.rows):
+            if header is not None and not ruled and _is_rule(line):
+                ruled = True
                 continue
-            below = lines.texts[number + 1].strip() if number + 1 < len(lines.texts) else ""
-            if table is None or _is_rule(below):
+            if header is None or _is_rule(below):
                 cells = _split(line)
                 if new := self._header(cells):
-                    if table and table.rows:
-                        yield table
-                    table, header = _Table(lines.starts[number], []), new
-                    bounded = line.endswith("|")
+                    yield from table.whole()
+                    table, header = _Table(start, []), new
+                    bounded, ruled = line.endswith("|"), False
                     continue
-            if table is None:
-                continue
-            if number + 1 == len(lines.texts) and bounded and not line.endswith("|"):
-                continue  # cut off
+            if header is None or (
+                bounded and not line.endswith("|") and start + len(raw) == len(text)
+            ):
+                continue  # the last line may be cut off
+            ruled = True
             table.rows.append(self._row(header, _split(line)))
-        if table and table.rows:
-            yield table
+        yield from table.whole()
 
     # CSV
 
-    def _csv_tables(self, lines: "_Lines") -> Iterator["_Table"]:
+    def _csv_tables(self, text: str) -> Iterator["_Table"]:
         fence = language = ""
         end = -1
-        for start, line in zip(lines.starts, lines.texts, strict=False):
+        for start, line in _lines(text):
             if start < end:
                 continue
             bare = line.lstrip()
@@ -106,13 +106,12 @@ class TableReader:
             if language in _NOT_CSV or bare.startswith(("|", "{", "[")):
                 continue
             for delimiter in [mark for mark in ",\t;" if mark in line] or ("," if fence else ""):
-                names, after = _record(lines.text, start, delimiter)
+                names, after = _record(text, start, delimiter)
                 header = self._header(names)
                 if header is None or (not fence and 2 * len(header) < len(names)):
                     continue
-                rows, end = self._csv_rows(lines.text, after, delimiter, fence, header, len(names))
-                if rows:
-                    yield _Table(start, rows)
+                rows, end = self._csv_rows(text, after, delimiter, fence, header, len(names))
+                yield from _Table(start, rows).whole()
                 break
 
     def _csv_rows(
@@ -124,25 +123,22 @@ class TableReader:
             if fence and text.startswith(fence, at):
                 break
             cells, after = _record(text, at, delimiter)
-            if not any(cells):
-                if not fence and not cells[1:]:
-                    break
-            elif len(cells) < width and (after > len(text) or (len(cells) == 1 and not fence)):
-                break  # cut off, or words after the table
-            else:
-                rows.append(self._row(header, cells))
+            if not fence and len(cells) == 1 < width:
+                break  # a line of words, or a blank one
+            if len(cells) < width and after > len(text):
+                break  # cut off
+            rows.append(self._row(header, cells))
             at = after
         return rows, at
 
     # JSON
 
     def _json_tables(self, text: str) -> Iterator["_Table"]:
-        for start, rows in _json_row_lists(text):
+        for start, rows in _row_lists(text):
             names = dict.fromkeys(name for row in rows for name in row)
             places = {name: self._places.get(column_form(name)) for name in names}
-            if set(places.values()) < self._keys or not self._keys <= set(places.values()):
-                continue
-            yield _Table(start, [self._json_row(row, places) for row in rows])
+            if self._keys <= set(places.values()):
+                yield from _Table(start, [self._json_row(row, places) for row in rows]).whole()
 
     def _json_row(self, row: Mapping[str, Any], places: Mapping[str, int | None]) -> Row:
         cells = [""] * self._width
@@ -155,24 +151,40 @@ class TableReader:
 
 @dataclass(frozen=True, slots=True)
 class _Table:
+    """A table's rows, and its place in the response."""
+
     start: int
     rows: list[Row]
 
+    def whole(self) -> Iterator["_Table"]:
+        """The table without blank rows, unless it has no others."""
+        if rows := [row for row in self.rows if any(map(str.strip, row))]:
+            yield _Table(self.start, rows)
 
-class _Lines:
-    """A text's lines, and where each starts."""
 
-    def __init__(self, text: str) -> None:
-        self.text = text
-        self.texts = text.split("\n")
-        lengths = (len(line) + 1 for line in self.texts)
-        self.starts = [0, *accumulate(lengths)]
+def _lines(text: str) -> Iterator[tuple[int, str]]:
+    """The lines of a text, one after another, with their places."""
+    start = 0
+    while start <= len(text):
+        end = text.find("\n", start)
+        end = len(text) if end < 0 else end
+        yield start, text[start:end]
+        start = end + 1
 
 
 _FENCE = re.compile(r"(`{3,}+|~{3,}+)([\w+-]*+)")
+_MAYBE_CSV = re.compile("[,\t;]|```|~~~")
 _NOT_CSV = frozenset(("json", "jsonl", "json5", "markdown", "md"))
 _PIPE = re.compile(r"(?<!\\)\|")
 _RULE = frozenset("|-: \t")
+
+
+def _markdown_line(raw: str) -> str:
+    """A line without a fence that stands on it."""
+    line = raw.strip()
+    if opening := _FENCE.match(line):
+        line = line[opening.end() :]
+    return line if line.endswith("|") else line.removesuffix("```").rstrip()
 
 
 def _is_rule(line: str) -> bool:
@@ -213,14 +225,14 @@ def _record(text: str, at: int, delimiter: str) -> tuple[list[str], int]:
 
 # JSON
 
-_OPENING = re.compile(r"[\[{]")
-_BETWEEN = re.compile(r"[\s,]*+")
+# What an object or a list of them begins with.
+_OPENING = re.compile(r"\{(?=\s*+[\"}])|\[(?=\s*+[\[{])")
 _DECODER = json.JSONDecoder(
     strict=False, parse_int=str, parse_float=str, parse_constant=lambda _: None
 )
 
 
-def _json_row_lists(text: str) -> Iterator[tuple[int, list[dict[str, Any]]]]:
+def _row_lists(text: str) -> Iterator[tuple[int, list[dict[str, Any]]]]:
     """The lists of objects in the JSON that stands anywhere in a text, with their places.
 
     Objects that follow one another are a list, too: what is left of one that is cut off, and JSON
@@ -228,41 +240,43 @@ def _json_row_lists(text: str) -> Iterator[tuple[int, list[dict[str, Any]]]]:
     """
     budget = 20 * len(text) + 100_000
     group: list[dict[str, Any]] = []
-    start = end = -1
+    start = end = 0
     opening = _OPENING.search(text)
     while opening and budget > 0:
         at = opening.start()
         try:
             value, after = _DECODER.raw_decode(text, at)
         except (ValueError, RecursionError) as error:
-            failed = getattr(error, "pos", len(text))
-            budget -= (len(text) if "Unterminated" in str(error) else failed) - at
+            budget -= _cost(error, len(text) - at) + at // 64  # lines are counted for the message
             opening = _OPENING.search(text, at + 1)
             continue
-        lists = list(_row_lists(value))
-        if lists or not isinstance(value, dict) or _BETWEEN.match(text, max(end, 0)).end() < at:  # type: ignore[union-attr]
-            if group:
+        if isinstance(value, dict):
+            if text[end:at].strip(" \t\n\r,"):
                 yield start, group
-            group, start = [], at
-        yield from ((at, rows) for rows in lists)
-        if isinstance(value, dict) and not lists:
+                group, start = [], at
             group.append(_flat(value))
-        end = after
+            end = after
+        yield from ((at, rows) for rows in _lists_in(value))
         opening = _OPENING.search(text, after)
-    if group:
-        yield start, group
+    yield start, group
 
 
-def _row_lists(value: Any) -> Iterator[list[dict[str, Any]]]:
-    """The lists of objects in a JSON value, in their order."""
+def _cost(error: Exception, length: int) -> int:
+    """How many characters were read until decoding failed, of the `length` that are left."""
+    if isinstance(error, json.JSONDecodeError) and "Unterminated" not in error.msg:
+        return length - len(error.doc) + error.pos
+    return length
+
+
+def _lists_in(value: Any) -> Iterator[list[dict[str, Any]]]:
+    """The lists of objects in a JSON value, in their order; not those in a row."""
     stack = [value]
     while stack:
         value = stack.pop()
         if isinstance(value, dict):
             stack.extend(reversed(value.values()))
         elif isinstance(value, list):
-            rows = [_flat(row) for row in value if isinstance(row, dict)]
-            if rows:
+            if rows := [_flat(row) for row in value if isinstance(row, dict)]:
                 yield rows
             stack.extend(item for item in reversed(value) if isinstance(item, list))
 

@@ -60,6 +60,7 @@ class Comparator(Protocol):
 
 
 _BLANK = re.compile(r"(?:\s|&nbsp;|<br\s*+/?>|[\u200b\ufeff])*+", re.IGNORECASE)
+_BREAK = re.compile(r"<br\s*+/?>", re.IGNORECASE)
 _SIMPLE = re.compile(r"[0-9A-Za-z\uac00-\ud7a3\u4e00-\u9fff .,:/%()+-]*+")
 _RAISED = re.compile("(?<=[0-9])(?=[⁰¹²³⁴-⁹])")
 _FOOTNOTE = re.compile(r"[†‡]|\[(?:주|각주|註|[가-하])\s?\d{0,3}\]")
@@ -370,7 +371,10 @@ class _Name(_Format):
         return gold.name in pred.glosses or pred.name in gold.glosses
 
 
-_LINK = re.compile(r"\[[^\[\]]*\]\(\s*<?([^\s<>]+?)>?\s*(?:\"[^\"]*\"\s*)?\)")
+_LONGEST_ADDRESS = 4000
+_LINK = re.compile(
+    r"\[[^\[\]]*+\]\(\s*+<?([^\s<>()]*+(?:\([^\s<>()]*+\)[^\s<>()]*+)*+)>?\s*+(?:\"[^\"]*+\"\s*+)?\)"
+)
 _ADDRESS = re.compile(r"[a-z][a-z0-9+.-]{1,20}://[^\s<>\"']+", re.IGNORECASE)
 _SCHEME = re.compile(r"[a-z][a-z0-9+.-]{1,20}:/{2}(?:www\.)?", re.IGNORECASE)
 
@@ -382,8 +386,9 @@ class _Url(_Format):
     kind = "address"
 
     def read(self, text: str) -> Cell:
-        shown = " ".join(text.split())
-        addresses = {_address(found) for found in _addresses(shown)}
+        shown = " ".join(_BREAK.sub(" ", text).split())
+        short = len(shown) <= _LONGEST_ADDRESS
+        addresses = {_address(found) for found in _addresses(shown)} if short else set()
         value = addresses.pop() if len(addresses) == 1 else None
         form = shown.strip("\"'<>`* ")
         fault = "" if value else "several" if addresses else "none is written there"
@@ -409,9 +414,11 @@ def _address(url: str) -> str:
 
 
 _THOUSANDS = re.compile(r"(?<![\d.,])[1-9]\d{0,2}(?:,\d{3})++(?![\d,])")
-# Punctuation that says something: within a number, a sign before one, and C++, C#, R&D, 5%.
+# All punctuation but what says something: C++, C#, R&D, 5%, and what joins or signs numbers.
 _PUNCTUATION = re.compile(
-    r"(?<!\d)-(?!\d)|(?<=\w)-(?=\d)(?<!\d-)|[^\w\s%#&@+=<>$€£¥₩°^~:/.,-]|(?<!\d)[.,:/](?!\d)|(?<=\d)[.,:/](?!\d)|(?<!\d)[,:/](?=\d)|(?<=\d)-(?!\d)"
+    r"""[^\w\s%#&@+=<>$€£¥₩°^~:/.,-]
+      | (?<!\d)[.,:/-](?!\d) | (?<=\d)[.,:/-](?!\d) | (?<!\d)[,:/](?=\d) | (?<=[^\W\d])-(?=\d)""",
+    re.VERBOSE,
 )
 
 

@@ -3,10 +3,10 @@
 import time
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from judges.cells import compare, comparator_for, is_blank
+from judges.cells import comparator_for, compare, is_blank
 
 SAME = {
     "text": [
@@ -106,8 +106,8 @@ SAME = {
             "2024年3月1日", "March 1, 2024", "1 March 2024", "Mar. 1, 2024", "March 1st, 2024",
             "Friday, March 1, 2024", "1st of March 2024", "24.03.01", "24. 3. 1.", "'24.3.1",
             "약 2024년 3월 1일", "2024-03-01 (금)", "2024-03-01(추정)", "2024년 3월 1일 금요일",
-            "2024년 3월 1일 개봉", "2024. 3. 1. (음력 1. 21.)", "2024-03-01[3]", "**2024-03-01**",
-            "2024년 3월 1일 오후 3시", "2024년 3월 1일 기준",
+            "2024년 3월 1일 개봉", "2024. 3. 1. (음력 1. 21.)", "2024-03-01[3]",
+            "**2024-03-01**",            "2024년 3월 1일 오후 3시", "2024년 3월 1일 기준",
         )
     ]
     + [("1946-09-06", "46.09.06"), ("0918-07-25", "918년 7월 25일")],
@@ -117,7 +117,8 @@ SAME = {
     ],
     "date:YYYY": [
         ("1905", value)
-        for value in ("1905년", "1905-05-05", "약 1905년", "1905년 (광무 9년)", "1905年", "May 1905")
+        for value in ("1905년", "1905-05-05", "약 1905년",
+            "1905년 (광무 9년)", "1905年", "May 1905")
     ]
     + [("918", "0918"), ("918", "918년")],
     "enum:남|여": [("남", " 남 "), ("여", "여[1]"), ("여", "「여」")],
@@ -260,3 +261,73 @@ def test_not_the_same(form, gold, pred):
     assert not match.match
     assert match.why
     assert not compare(form, pred, gold).match
+
+
+def test_a_tolerance_is_a_share_of_the_gold():
+    assert compare("float:1", "100", "109", tolerance=0.1).match
+    assert not compare("float:1", "100", "111", tolerance=0.1).match
+    assert compare("float:1", "-100", "-109", tolerance=0.1).match
+    assert not compare("float:1", "0", "0.1", tolerance=0.1).match
+
+
+@pytest.mark.parametrize(
+    "form", ["number", "float", "float:", "date", "date:DD", "enum:", "INT", ""]
+)
+def test_an_unknown_format_is_refused(form):
+    with pytest.raises(ValueError, match="is none of"):
+        comparator_for(form)
+
+
+def test_a_tolerance_has_no_meaning_elsewhere():
+    with pytest.raises(ValueError, match="tolerance"):
+        comparator_for("int", 0.1)
+
+
+def test_the_reason_is_for_people():
+    assert compare("float:2", "52.79", "52.8%").why == "52.79 is not 52.80"
+    assert compare("int", "34", "34~35").why == "'34~35' is no whole number: more than one number"
+    assert compare("date:YYYY-MM-DD", "2024-03-01", "2024년 3월").why == (
+        "'2024년 3월' is no date: it says less than YYYY-MM-DD"
+    )
+    assert compare("date:YYYY-MM-DD", "2024-03-01", "2024. 3. 2").why == (
+        "2024-03-01 is not 2024-03-02"
+    )
+    assert compare("enum:남|여", "남", "남/여").why == "'남/여' is no member: several of 남|여"
+    assert compare("name", "가", "").why == "blank"
+
+
+@pytest.mark.parametrize("text", ["", " ", "\u200b", "&nbsp;", "<br/>", "\n"])
+def test_blank(text):
+    assert is_blank(text)
+
+
+FORMATS = ["name", "int", "float:2", "date:YYYY-MM-DD", "date:YYYY", "enum:A|B", "url", "text"]
+written = st.text(
+    st.sampled_from("가나만억천년월일abAB0123456789.,-~/()[]<>&;:#*_`'\"²㈜% \n") | st.characters(),
+    max_size=20,
+)
+
+
+@settings(deadline=None)
+@given(form=st.sampled_from(FORMATS), one=written, other=written)
+def test_every_cell_is_itself_and_the_gold_may_be_either(form, one, other):
+    assert compare(form, one, one).match
+    if "(" not in one + other:
+        assert compare(form, one, other).match == compare(form, other, one).match
+    comparator = comparator_for(form)
+    first, second = comparator.read(one), comparator.read(other)
+    if comparator.exact(first) == comparator.exact(second):
+        assert comparator.compare(first, second).match
+    if comparator.compare(first, second).match:
+        assert comparator.aliases(first) & comparator.aliases(second)
+
+
+@pytest.mark.parametrize("form", FORMATS)
+@pytest.mark.parametrize(
+    "unit",
+    ["(", "[", "1", "1,", "만", "[a](", "가 ", "<", "&", "\u0301", "'", "http://", " ", "-1"],
+)
+def test_hostile_cells_take_linear_time(form, unit):
+    started = time.process_time()
+    assert compare(form, unit * 100_000, unit * 100_000 + "x").why
+    assert time.process_time() - started < 3
