@@ -25,6 +25,8 @@ from grader.results import OutputError
 from grader.settings import RULES, Settings
 from grader.tasks import AnyTask, Package, TaskError, load, needing_model
 from grader.terminal import progress, scores_table
+from judges.endpoint import Price
+from judges.endpoint import Unusable as ModelUnusable
 
 COMPLETE, UNGRADED, UNUSABLE, INTERRUPTED = 0, 1, 2, 130
 CONFIGURATION = Path("grader.toml")
@@ -104,12 +106,25 @@ def grading_options(command: F) -> F:
 
 
 def _settings(options: Mapping[str, Any]) -> Settings:
-    if options["judge"] != RULES:
-        raise Unusable(f"--judge {options['judge']}: {RULES!r} is the only judge there is yet")
+    prices = click.get_current_context().find_root().obj
+    if options.get("budget") is not None and options["judge"] not in (RULES, *prices):
+        raise Unusable(
+            f"--budget needs the price of {options['judge']}: write it in {CONFIGURATION} as "
+            f'[prices."{options["judge"]}"] with tokens_in, cached_in and tokens_out, '
+            "in US dollars for a million tokens"
+        )
     try:
-        return Settings(**options)
+        return Settings(prices=prices, **options)
     except ValueError as error:
         raise Unusable(str(error)) from None
+
+
+def _prices(configuration: dict[str, Any]) -> dict[str, Price]:
+    """The price table of a configuration, taken out of it."""
+    try:
+        return {model: Price(**price) for model, price in configuration.pop("prices", {}).items()}
+    except (AttributeError, TypeError) as error:
+        raise Unusable(f"{CONFIGURATION}: prices: {error}") from None
 
 
 def _configured(command: click.Command, configuration: Mapping[str, Any]) -> dict[str, Any]:
@@ -136,6 +151,7 @@ class Front(click.Group):
                 configuration = tomllib.loads(CONFIGURATION.read_text("utf-8"))
             except (OSError, ValueError) as error:
                 raise Unusable(f"{CONFIGURATION}: {error}") from None
+        kwargs["obj"] = _prices(configuration)
         flags = {opt.lstrip("-") for c in _leaves(self) for p in c.params for opt in p.opts}
         if unknown := configuration.keys() - flags:
             raise Unusable(f"{CONFIGURATION}: no flag --{min(unknown)}")
@@ -160,7 +176,7 @@ def _run(work: Coroutine[Any, Any, T]) -> T:
     """Run a command's work; what it cannot go on from is said in one line."""
     try:
         return asyncio.run(work)
-    except (ArchiveError, CacheError, OutputError, TaskError) as error:
+    except (ArchiveError, CacheError, ModelUnusable, OutputError, TaskError) as error:
         raise Unusable(str(error)) from None
 
 
@@ -184,6 +200,8 @@ def _refuse_what_needs_a_model(tasks: Sequence[AnyTask]) -> None:
 @tasks_option
 @out_option
 @click.option("--limit", type=POSITIVE, help="Grade the first N records.")
+@click.option("--budget", type=click.FloatRange(0), metavar="USD", help="For model calls.")
+@click.option("--dry-run", "dry", is_flag=True, help="Ask no model; tell what it would cost.")
 @grading_options
 def grade(
     runs: tuple[str, ...], tasks: tuple[Path, ...], out: Path, limit: int | None, **options: Any
@@ -193,7 +211,8 @@ def grade(
     if missing := [run for run in runs if run != "-" and not Path(run).is_file()]:
         raise Unusable(f"no such run file: {missing[0]}")
     loaded = [package.task for package in _load(tasks)]
-    _refuse_what_needs_a_model(loaded)
+    if settings.judge == RULES:
+        _refuse_what_needs_a_model(loaded)
     ending = _run(grade_runs(runs, loaded, out, settings, limit, partial(progress, console)))
     Console().print(scores_table(ending.summary))
     _tell(ending, out)
@@ -270,7 +289,8 @@ def check(tasks: tuple[Path, ...], **options: Any) -> None:
     """Validate task packages, and run their fixtures through the judge."""
     settings = _settings(options)
     packages = _load(tasks)
-    _refuse_what_needs_a_model([package.task for package in packages])
+    if settings.judge == RULES:
+        _refuse_what_needs_a_model([package.task for package in packages])
     report = _run(run_fixtures(packages, settings))
     for disagreement in report.disagreements:
         click.echo(str(disagreement))

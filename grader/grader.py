@@ -86,8 +86,14 @@ class Grader:
         return self._pipeline.problems
 
     def work(self) -> dict[str, Any]:
-        """What was done so far, by stage (`work` of summary.json)."""
-        return {name: asdict(done) for name, done in self._pipeline.graph.counters.items()}
+        """What was done so far (`work` of summary.json): by stage, with what models took and
+        cost in it, and under `saved` what cache and shared work spared them."""
+        stages: dict[str, Any] = {n: asdict(c) for n, c in self._pipeline.graph.counters.items()}
+        if spending := self._pipeline.spending:
+            for role, models in spending.by_role().items():
+                stages[role]["models"] = models
+            stages["saved"] = spending.saved()
+        return stages
 
     async def grade(
         self, submissions: Iterable[Submission] | AsyncIterable[Submission]

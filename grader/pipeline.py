@@ -1,9 +1,10 @@
 """The stages of one grader and the way through them: a URL to a page, a record to a verdict."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Mapping
 from contextlib import AsyncExitStack
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
+from functools import partial
 from typing import Any, Self
 
 import orjson
@@ -19,12 +20,11 @@ from fetchers.page import Dead, Page, Refused, Response, State, Unreachable, Via
 from fetchers.signals import Signals
 from fetchers.triage import triage
 from grader import workers
-from grader.settings import Settings
+from grader.judging import ByModel, ByRules, Case, Judge
+from grader.settings import RULES, Settings
+from grader.spending import Spending
 from grader.workers import Reading
-from judges.record import Record
-from judges.rules import RULES_VERSION
-from judges.spec import JudgeSpec
-from judges.verdict import Shown, Verdict
+from judges.endpoint import Endpoint
 from queues.graph import Graph
 from queues.node import Memory, Node, Retry
 from queues.pool import Crashed, Pool, TimedOut
@@ -49,21 +49,14 @@ class Visit:
     dead: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Case:
-    """A record to be judged on a page."""
-
-    spec: JudgeSpec
-    record: Record
-    page: Page
-
-
 class Pipeline:
-    """The stages of one grader: archive, fetch, extract, judge. An async context manager."""
+    """The stages of one grader: archive, fetch, extract, and those of the judge. An async context
+    manager."""
 
     def __init__(self, settings: Settings) -> None:
         self._settings = settings
         self._stack = AsyncExitStack()
+        self.spending: Spending | None = None
 
     async def __aenter__(self) -> Self:
         """Raises CacheError where the cache cannot be used, ArchiveError for an archive."""
@@ -82,7 +75,9 @@ class Pipeline:
                 initargs=(settings.cache / "bodies",),
             )
             stack.push_async_callback(self._pool.close)
-            self.graph = await stack.enter_async_context(Graph(self._nodes()))
+            self.judge = await self._judge_of(stack)
+            nodes = [*self._nodes(), *self.judge.nodes]
+            self.graph = await stack.enter_async_context(Graph(nodes))
             self._unreachable: dict[str, Page] = {}
             self._stack = stack.pop_all()
         return self
@@ -115,14 +110,23 @@ class Pipeline:
             workers=2 * settings.cpu_workers,
             memory=Memory(ledger, orjson.dumps, _reading_from),
         )
-        self._judge: Node[Case, Verdict] = Node(
-            "judge",
-            self._judge_by_rules,
-            key=_case_key,
-            workers=2 * settings.cpu_workers,
-            memory=Memory(ledger, orjson.dumps, _verdict_from),
+        return [self._archive, self._fetch, self._extract]
+
+    async def _judge_of(self, stack: AsyncExitStack) -> Judge:
+        settings, ledger = self._settings, self._cache.ledger
+        if settings.judge == RULES:
+            return ByRules(ledger, self._on_page, settings.cpu_workers)
+        endpoint = await stack.enter_async_context(Endpoint(settings.workers))
+        self.spending = Spending(endpoint.spent, settings.prices, settings.budget, settings.dry)
+        return ByModel(
+            ledger,
+            self._on_page,
+            endpoint,
+            settings.judge,
+            self.spending,
+            settings.workers,
+            settings.judge_timeout,
         )
-        return [self._archive, self._fetch, self._extract, self._judge]
 
     @property
     def problems(self) -> tuple[str, ...]:
@@ -153,11 +157,6 @@ class Pipeline:
         """The visit that answers for a URL: an archive's, or else the network's."""
         visit = await self._archive(url, anew=anew) if self._settings.pages else None
         return visit or await self._fetch(url, anew=anew)
-
-    async def judge(self, cases: Iterable[Case]) -> list[Verdict | Exception]:
-        """The verdicts on records whose pages are not `unreachable`; Crashed, TimedOut, Undecided
-        or MissingBody in the place of one that could not be reached."""
-        return await self._judge.many(cases)
 
     async def _page(self, visit: Visit) -> Page:
         if visit.status is None:
@@ -215,13 +214,14 @@ class Pipeline:
     async def _read(self, body: tuple[str, str]) -> Reading:
         return await self._pool.run(workers.read_body, *body)
 
-    async def _judge_by_rules(self, case: Case) -> Verdict:
-        page = case.page
+    async def _on_page(self, function: Callable[..., Any], case: Case, *args: Any) -> Any:
+        """Run a worker's function on a case, as OnPage has it."""
+        work = partial(self._pool.run, function, case.spec, case.record, case.page, *args)
         try:
-            return await self._pool.run(workers.judge_by_rules, case.spec, case.record, page)
+            return await work()
         except MissingBody:  # the cache has lost the text: read the body again
-            await self._extract((page.sha256, page.content_type), anew=True)
-            return await self._pool.run(workers.judge_by_rules, case.spec, case.record, page)
+            await self._extract((case.page.sha256, case.page.content_type), anew=True)
+            return await work()
 
     def _is_fresh(self, visit: Visit) -> bool:
         age = datetime.now(UTC) - datetime.fromisoformat(visit.fetched_at)
@@ -234,22 +234,6 @@ def _now() -> str:
 
 def _no_page(url: str, state: State, reason: str) -> Page:
     return Page(state, reason, "http", None, url, "", "", 0, "", "")
-
-
-def _case_key(case: Case) -> bytes:
-    record, page = case.record, case.page
-    return digest(
-        RULES_VERSION,
-        case.spec.digest,
-        record.url,
-        record.item,
-        record.answer,
-        record.excerpts,
-        page.state,
-        page.reason,
-        page.final_url,
-        page.text,
-    )
 
 
 # What the stages keep, read back.
@@ -269,11 +253,3 @@ def _reading_from(row: bytes) -> Reading:
     signals = fields.pop("signals")
     signals["marks"] = tuple(signals["marks"])
     return Reading(**fields, signals=Signals(**signals))
-
-
-def _verdict_from(row: bytes) -> Verdict:
-    fields = orjson.loads(row)
-    fields["requirements"] = {
-        name: Shown(**shown) for name, shown in fields["requirements"].items()
-    }
-    return Verdict(**fields)

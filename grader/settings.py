@@ -1,8 +1,11 @@
 """How a grader works: what `Grader` is made with, and what flags and `grader.toml` set."""
 
 import os
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
+
+from judges.endpoint import Price
 
 RULES = "rules"
 """The judge that needs no model."""
@@ -16,7 +19,9 @@ class Settings:
     they and the cache does. `max_age` is in seconds: a page that was fetched longer ago is
     fetched again. `allow_hosts` are HOST or HOST:PORT that the address guard lets through.
     `workers` counts model calls under way at once, `fetch_workers` visits of pages,
-    `cpu_workers` processes that read pages and compare excerpts.
+    `cpu_workers` processes that read pages and compare excerpts. `judge_timeout` is in seconds,
+    for one attempt at a model call; `budget` in US dollars, by the `prices` of models; a `dry`
+    grader asks no model, and counts what it would take.
     """
 
     cache: Path = Path(".assay")
@@ -27,4 +32,8 @@ class Settings:
     max_age: float | None = None
     allow_hosts: tuple[str, ...] = ()
     fetch_workers: int = 64
+    judge_timeout: float = 120.0
+    budget: float | None = None
+    dry: bool = False
+    prices: Mapping[str, Price] = field(default_factory=dict)
     cpu_workers: int = field(default_factory=lambda: os.cpu_count() or 1)

@@ -11,7 +11,7 @@ from cache.bodies import Bodies
 from fetchers.extract import extract
 from fetchers.page import Page
 from fetchers.signals import Signals
-from judges import rules
+from judges import model, rules
 from judges.excerpts import PageText
 from judges.record import Record
 from judges.spec import JudgeSpec
@@ -47,8 +47,16 @@ def read_body(sha256: str, content_type: str) -> Reading:
 
 def judge_by_rules(spec: JudgeSpec, record: Record, page: Page) -> Verdict:
     """The verdict of the judge `rules`. Raises Undecided where a rule gives no answer."""
-    seen = rules.PageSeen(page.state, page.reason, page.final_url, _text(page.text))
-    return rules.judge(spec, record, seen)
+    return rules.judge(spec, record, _seen(page))
+
+
+def facts(spec: JudgeSpec, record: Record, page: Page, room: int) -> model.Facts:
+    """What a model is told of a record, in `room` characters. Raises Undecided."""
+    return model.facts(spec, record, _seen(page), room)
+
+
+def _seen(page: Page) -> rules.PageSeen:
+    return rules.PageSeen(page.state, page.reason, page.final_url, _text(page.text))
 
 
 @lru_cache(maxsize=4)  # records of one page follow one another

@@ -10,20 +10,29 @@ from cache.errors import MissingBody
 from fetchers.page import Page
 from fetchers.urls import canonical
 from grader.funnel import evidence
+from grader.judging import Case
 from grader.leaves import Leaf, LeafReader
-from grader.pipeline import Case, Pipeline
+from grader.pipeline import Pipeline
 from grader.results import Result
 from grader.rollup import Scorer
 from grader.submissions import Submission
 from grader.tasks import CollectionTask
+from judges.endpoint import Rejected, Trouble
 from judges.identity import Names, Resolver, cluster
 from judges.record import Record
 from judges.rules import Undecided
 from judges.verdict import Verdict
+from queues.node import DeadlinePassed
 from queues.pool import Crashed, TimedOut
 
 TOGETHER = 256
 """Records of one page that are judged at once, at most."""
+
+
+THIS_RECORD_ALONE = (
+    Crashed, TimedOut, Undecided, MissingBody, Trouble, Rejected, DeadlinePassed,
+)  # fmt: skip
+"""Why there may be no verdict on a record while others can be judged."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,7 +141,7 @@ class CollectionKind:
         if page.state == "unreachable":
             return [Outcome(page, error=f"page unreachable: {page.reason}")] * len(records)
         cases = [Case(self._hierarchies[r.subtask].judge, r, page) for r in records]
-        return [_outcome(page, end) for end in await pipeline.judge(cases)]
+        return [_outcome(page, end) for end in await pipeline.judge.judge(cases)]
 
     def _result(
         self,
@@ -164,7 +173,7 @@ def _outcome(page: Page, end: Verdict | Exception) -> Outcome:
     match end:
         case Verdict():
             return Outcome(page, end)
-        case Crashed() | TimedOut() | Undecided() | MissingBody():
+        case _ if isinstance(end, THIS_RECORD_ALONE):
             return Outcome(page, error=f"cannot be judged: {end}")
         case _:
             raise end
