@@ -78,15 +78,18 @@ def _shown(text: str) -> str:
     """A cell without what counts in no format: NFKC, HTML entities, white space, Markdown and
     footnote marks, surrounding quotes, quote and dash styles, a final full stop. Of one that has
     nothing else, all of it."""
+    text = bare = _one_line(text)
     if not _SIMPLE.fullmatch(text):
         # 10² is not 102, and a footnote's number no part of another.
-        text = _FOOTNOTE.sub("", _RAISED.sub("^", text))
-        bare = " ".join(plain(text.translate(_STYLES)).translate(_HYPHENS).split())
-    else:
-        bare = " ".join(text.split())
+        marked = _FOOTNOTE.sub("", _RAISED.sub("^", text)).translate(_STYLES)
+        bare = " ".join(plain(marked).translate(_HYPHENS).split())
     while len(bare) > 1 and bare[0] in "\"'" and bare[0] == bare[-1]:
         bare = bare[1:-1].strip()
-    return bare.removesuffix(".").removesuffix("。").rstrip() or " ".join(text.split())
+    return bare.removesuffix(".").removesuffix("。").rstrip() or text
+
+
+def _one_line(text: str) -> str:
+    return " ".join((_BREAK.sub(" ", text) if "<" in text else text).split())
 
 
 _SPACES = re.compile(r"(?<!\d) | (?!\d)")
@@ -158,6 +161,9 @@ class _Int(_Format):
         return f"{cell.value:.0f}"
 
 
+_NARROWEST = Decimal("1e-9")
+
+
 @dataclass(frozen=True)
 class _Float(_Format):
     """Equal when rounded to `places`, or within `tolerance` of the gold (a share of it)."""
@@ -178,7 +184,8 @@ class _Float(_Format):
         if self.tolerance and isinstance(cell.value, Decimal) and cell.value:
             if self.tolerance >= 1:
                 return frozenset((*found, "any"))
-            bucket = int(abs(cell.value).ln() / -(1 - self.tolerance).ln() // 1)
+            width = max(-(1 - self.tolerance).ln(), _NARROWEST)
+            bucket = int(abs(cell.value).ln() / width // 1)
             found |= {(cell.value > 0, bucket), (cell.value > 0, bucket + 1)}
         return found
 
@@ -386,7 +393,7 @@ class _Url(_Format):
     kind = "address"
 
     def read(self, text: str) -> Cell:
-        shown = " ".join(_BREAK.sub(" ", text).split())
+        shown = _one_line(text)
         short = len(shown) <= _LONGEST_ADDRESS
         addresses = {_address(found) for found in _addresses(shown)} if short else set()
         value = addresses.pop() if len(addresses) == 1 else None
