@@ -20,11 +20,12 @@ from fetchers.page import Page
 from grader.call import Ending, grade_runs
 from grader.fixtures import run_fixtures
 from grader.grader import Grader
+from grader.importers import IMPORTERS, import_benchmark
 from grader.rescore import rescore
 from grader.results import OutputError
 from grader.settings import RULES, Settings
 from grader.tasks import AnyTask, Package, TaskError, load, needing_model
-from grader.terminal import progress, scores_table
+from grader.terminal import progress, scores_tables
 from judges.endpoint import Price
 from judges.endpoint import Unusable as ModelUnusable
 
@@ -214,7 +215,8 @@ def grade(
     if settings.judge == RULES:
         _refuse_what_needs_a_model(loaded)
     ending = _run(grade_runs(runs, loaded, out, settings, limit, partial(progress, console)))
-    Console().print(scores_table(ending.summary))
+    for table in scores_tables(ending.summary):
+        Console().print(table)
     _tell(ending, out)
     raise SystemExit(_status(ending))
 
@@ -252,7 +254,8 @@ def score(records: Path, tasks: tuple[Path, ...], out: Path) -> None:
     """Compute the scores anew from RECORDS, a records.jsonl: no page is fetched, nothing judged."""
     loaded = [package.task for package in _load(tasks)]
     ending = _run(asyncio.to_thread(rescore, records, loaded, out))
-    Console().print(scores_table(ending.summary))
+    for table in scores_tables(ending.summary):
+        Console().print(table)
     _tell(ending, out)
     raise SystemExit(COMPLETE if ending.submissions else UNUSABLE)
 
@@ -298,6 +301,19 @@ def check(tasks: tuple[Path, ...], **options: Any) -> None:
         f"{len(packages)} tasks, {report.fixtures} fixtures, {len(report.disagreements)} disagree"
     )
     raise SystemExit(UNGRADED if report.disagreements else COMPLETE)
+
+
+@main.command("import")
+@click.argument("benchmark", type=click.Choice(list(IMPORTERS)))
+@click.argument("source", type=EXISTING)
+@click.option("--out", type=click.Path(path_type=Path), default="tasks.jsonl", show_default=True)
+def import_tasks(benchmark: str, source: Path, out: Path) -> None:
+    """Turn a benchmark's own file into a file of tasks."""
+    try:
+        count = import_benchmark(benchmark, source, out)
+    except (OutputError, TaskError) as error:
+        raise Unusable(str(error)) from None
+    click.echo(f"{count} tasks in {out}")
 
 
 @main.group()

@@ -23,7 +23,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from grader.rollup import Scorer
-from grader.tasks import CollectionTask
+from grader.collection_task import CollectionTask
 
 SHAPES = (
     (17_000, 10, 3),

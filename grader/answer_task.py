@@ -2,7 +2,7 @@
 
 from typing import Literal
 
-from grader.tasks import Model, Name, Task
+from grader.task import Model, Name, Task
 
 
 class Slot(Model):

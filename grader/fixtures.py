@@ -1,17 +1,20 @@
-"""A package's fixtures: records with known verdicts, unit tests of the task's own judge."""
+"""A package's fixtures: records (of other kinds than collections, responses) with known outcomes,
+unit tests of the task's own judge."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from grader.collection_task import CollectionTask
 from grader.grader import Grader
 from grader.lines import Unusable, parse_object, read_lines
 from grader.settings import Settings
-from grader.submissions import Submission, read_record
+from grader.submissions import Submission, read_record, submission
 from grader.tasks import Fault, Package, TaskError
 from judges.record import Record
 
 FILE = "fixtures.jsonl"
+RUN = "fixtures"
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,46 +51,55 @@ class _Fixtures:
 async def run_fixtures(packages: Sequence[Package], settings: Settings) -> Report:
     """Judge every fixture. Raises TaskError where one cannot be read."""
     faults: list[Fault] = []
-    fixtures = [found for package in packages if (found := _read(package, faults)).places]
+    fixtures = [found for package in packages for found in _read(package, faults)]
     if faults:
         raise TaskError(faults)
     disagreements: dict[int, list[Disagreement]] = {}
     async with Grader(settings) as grader:
         async for result in grader.grade(one.submission for one in fixtures):
-            disagreements[result.ordinal] = list(_compare(fixtures[result.ordinal], result.rows))
+            rows = result.rows if result.kind == "collection" else [result.score]
+            disagreements[result.ordinal] = list(_compare(fixtures[result.ordinal], rows))
     return Report(
         sum(len(one.places) for one in fixtures),
         tuple(one for number in sorted(disagreements) for one in disagreements[number]),
     )
 
 
-def _read(package: Package, faults: list[Fault]) -> _Fixtures:
+def _read(package: Package, faults: list[Fault]) -> Iterator[_Fixtures]:
+    """The fixtures of a package: a collection's are the records of one submission, those of
+    other kinds a submission each."""
+    task = package.task
     places: list[str] = []
     records: list[Record] = []
     expected: list[Mapping[str, Any]] = []
     path = package.folder / FILE if package.folder else None
-    if path is not None and path.exists():
-        for place, raw in read_lines(str(path), lambda p, r: faults.append(Fault(p, "", r))):
-            try:
-                data = parse_object(raw)
-                expect = data.get("expect")
-                if not isinstance(expect, dict) or not expect:
-                    raise Unusable("expects nothing")
-                records.append(read_record(len(records), data, package.task))
-            except Unusable as fault:
-                faults.append(Fault(place, "", str(fault)))
-            else:
-                places.append(place)
-                expected.append(expect)
-    submission = Submission(package.task, "fixtures", "0", package.place, tuple(records), "")
-    return _Fixtures(submission, places, expected)
+    if path is None or not path.exists():
+        return
+    for place, raw in read_lines(str(path), lambda p, r: faults.append(Fault(p, "", r))):
+        try:
+            data = parse_object(raw)
+            expect = data.get("expect")
+            if not isinstance(expect, dict) or not expect:
+                raise Unusable("expects nothing")
+            if not isinstance(task, CollectionTask):
+                whole = submission(task, {**data, "run": RUN, "rollout": place})
+                yield _Fixtures(whole, [place], [expect])
+                continue
+            records.append(read_record(len(records), data, task))
+        except Unusable as fault:
+            faults.append(Fault(place, "", str(fault)))
+        else:
+            places.append(place)
+            expected.append(expect)
+    if records:
+        yield _Fixtures(Submission(task, RUN, "0", records=tuple(records)), places, expected)
 
 
 def _compare(fixtures: _Fixtures, rows: Sequence[Mapping[str, Any]]) -> Iterator[Disagreement]:
     for place, expected, row in zip(fixtures.places, fixtures.expected, rows, strict=True):
         found = {name: _at(row, name) for name in expected}
         if wrong := {n: (value, found[n]) for n, value in expected.items() if found[n] != value}:
-            reason = row["error"] or row["reason"] or "no reason given"
+            reason = row.get("error") or row.get("reason") or "no reason given"
             yield Disagreement(place, wrong, reason)
 
 

@@ -8,7 +8,7 @@ from typing import Any, Self
 
 from fetchers.page import Page
 from fetchers.urls import canonical
-from grader.kinds.collection import CollectionKind
+from grader.kinds import Kind, kind_of
 from grader.pipeline import Pipeline
 from grader.results import Result
 from grader.settings import Settings
@@ -46,8 +46,7 @@ class Grader:
     def __init__(self, settings: Settings | None = None) -> None:
         self._settings = settings or Settings()
         self._pipeline = Pipeline(self._settings)
-        self._kinds: dict[str, CollectionKind] = {}
-        self._slots = asyncio.Semaphore(IN_FLIGHT)
+        self._kinds: dict[str, Kind] = {}
         self._stopped = False
         self.progress = Progress()
 
@@ -130,8 +129,8 @@ class Grader:
                 async for submission in submissions:
                     if self._stopped:
                         break
-                    self.progress.records_read += len(submission.records)
-                    await room.take(len(submission.records))
+                    self.progress.records_read += submission.size
+                    await room.take(submission.size)
                     tasks.create_task(self._grade(ordinal, submission, results, room))
                     ordinal += 1
         except ExceptionGroup as group:
@@ -146,16 +145,16 @@ class Grader:
     ) -> None:
         kind = self._kinds.get(submission.task.name)
         if kind is None:
-            kind = self._kinds[submission.task.name] = CollectionKind(submission.task)
+            kind = self._kinds[submission.task.name] = kind_of(submission.task)
         try:
-            result = await kind.grade(ordinal, submission, self._pipeline, self._slots)
+            result = await kind.grade(ordinal, submission, self._pipeline)
             await results.put(result)
         except Stopped:
             return
         finally:
-            room.give(len(submission.records))
+            room.give(submission.size)
         self.progress.submissions_done += 1
-        self.progress.records_done += len(submission.records)
+        self.progress.records_done += submission.size
         self.progress.ungraded += result.ungraded
 
 
@@ -197,7 +196,7 @@ def _batch(iterator: Iterator[Submission]) -> list[Submission]:
     batch, records = [], 0
     for submission in iterator:
         batch.append(submission)
-        records += len(submission.records) + 1
+        records += submission.size + 1
         if records >= BATCH:
             break
     return batch

@@ -14,6 +14,8 @@ import orjson
 LONGEST_LINE = 1 << 28
 """Bytes. A longer line is passed over, so that a file without line ends cannot fill the memory."""
 STANDARD_INPUT = "-"
+WHOLE = ".json"
+"""How the name of a file ends that is one object, over any number of lines."""
 
 _BOM = b"\xef\xbb\xbf"
 
@@ -36,7 +38,8 @@ def read_lines(
             source: Any = files.enter_context(_open(path))
             file = files.enter_context(gzip.open(source)) if path.endswith(".gz") else source
             measured = source.seekable()
-            while line := file.readline(LONGEST_LINE):
+            read = file.read if path.endswith(WHOLE) else file.readline
+            while line := read(LONGEST_LINE):
                 number += 1
                 place = f"{path}:{number}"
                 if measured:
@@ -44,7 +47,7 @@ def read_lines(
                 if len(line) == LONGEST_LINE:
                     reject(place, f"longer than {LONGEST_LINE} bytes")
                     while line and not line.endswith(b"\n"):
-                        line = file.readline(LONGEST_LINE)
+                        line = read(LONGEST_LINE)
                 elif line := line.removeprefix(_BOM).strip():
                     yield place, line
     except (OSError, EOFError, zlib.error) as error:

@@ -1,11 +1,12 @@
 """The stages of one grader and the way through them: a URL to a page, a record to a verdict."""
 
+import asyncio
 from collections.abc import Callable, Mapping
 from contextlib import AsyncExitStack
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from functools import partial
-from typing import Any, Self
+from typing import Any, Self, TypeVar
 
 import orjson
 
@@ -29,6 +30,11 @@ from queues.graph import Graph
 from queues.node import Memory, Node, Retry
 from queues.pool import Crashed, Pool, TimedOut
 
+T = TypeVar("T")
+
+PAGES_AT_ONCE = 2_000
+"""Pages whose records are under way at once, over all submissions."""
+
 CPU_SECONDS = 60.0
 """A page or a record that keeps a process busy for longer is given up."""
 CPU_BYTES = 4 << 30
@@ -51,12 +57,13 @@ class Visit:
 
 class Pipeline:
     """The stages of one grader: archive, fetch, extract, and those of the judge. An async context
-    manager."""
+    manager. `slots` is held by whoever has the records of a page under way."""
 
     def __init__(self, settings: Settings) -> None:
         self._settings = settings
         self._stack = AsyncExitStack()
         self.spending: Spending | None = None
+        self.slots = asyncio.Semaphore(PAGES_AT_ONCE)
 
     async def __aenter__(self) -> Self:
         """Raises CacheError where the cache cannot be used, ArchiveError for an archive."""
@@ -157,6 +164,10 @@ class Pipeline:
         """The visit that answers for a URL: an archive's, or else the network's."""
         visit = await self._archive(url, anew=anew) if self._settings.pages else None
         return visit or await self._fetch(url, anew=anew)
+
+    async def compute(self, function: Callable[..., T], *args: Any) -> T:
+        """Run a function in a process of its own. Raises what it raises, Crashed or TimedOut."""
+        return await self._pool.run(function, *args)
 
     async def _page(self, visit: Visit) -> Page:
         if visit.status is None:

@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from grader.call import Call, Ending
+from grader.collection_task import CollectionTask
 from grader.kinds.collection import CollectionKind
 from grader.lines import Unusable, check_writable, parse_object, read_lines
 from grader.spool import Spool
@@ -19,7 +20,7 @@ def rescore(records: Path, tasks: Sequence[AnyTask], out: Path) -> Ending:
     left no rows, and gets no score here.
     """
     call = Call(tasks, out, [records])
-    kinds = {task.name: CollectionKind(task) for task in tasks}
+    kinds = {t.name: CollectionKind(t) for t in tasks if isinstance(t, CollectionTask)}
     for ordinal, ((run, task, rollout), rows) in enumerate(_graded(records, kinds, call.reject)):
         call.add(kinds[task].score(ordinal, run, rollout, rows))
     call.close({})

@@ -21,8 +21,9 @@ WRITE_SIZE = 1 << 18
 class Result:
     """One graded submission: `score` and `rows` are its lines in scores.jsonl and records.jsonl.
 
-    `ordinal` is the submission's place in the input. `metrics` are the figures that are averaged
-    over rollouts and tasks, nested as in `score`; a figure that is None is left out of its mean.
+    `ordinal` is the submission's place in the input. `metrics` are what the summary is made
+    of: the figures that are averaged over rollouts and tasks, nested as in `score` (one that is
+    None is left out of its mean); for an answer the attempt.
     `ungraded` counts the records that could not be judged; `error` is what the attempt failed with.
     """
 
@@ -33,7 +34,7 @@ class Result:
     kind: str
     ungraded: int
     error: str
-    metrics: Mapping[str, Any]
+    metrics: Any
     score: Any
     rows: Sequence[Any]
 

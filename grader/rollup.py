@@ -16,6 +16,7 @@ from math import fsum
 from operator import and_
 from typing import Any, NamedTuple, Self
 
+from grader.collection_task import CollectionTask, Key, Subtask
 from grader.leaves import TRUSTED, Leaf, LeafReader, Step
 from grader.stages import (
     Child,
@@ -26,7 +27,6 @@ from grader.stages import (
     retained,
     stages,
 )
-from grader.tasks import CollectionTask, Key, Subtask
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,20 +5,23 @@ import re
 import sys
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from grader.collection_task import CollectionTask
 from grader.lines import (
     STANDARD_INPUT,
+    WHOLE,
     Unusable,
     check_writable,
     parse_json,
     parse_object,
     read_lines,
 )
+from grader.run_shapes import line_of_search_evals, line_of_widesearch
 from grader.spool import Spool
-from grader.tasks import AnyTask, CollectionTask
+from grader.tasks import AnyTask
 from judges.record import Record
 
 
@@ -27,15 +30,24 @@ class Submission:
     """What one system (`run`) handed in for one task in one attempt (`rollout`).
 
     `where` is FILE:LINE of its (first) line, empty for one from memory. `error` is what the
-    attempt failed with, empty where it did not.
+    attempt failed with, empty where it did not. A collection has `records`; a table and an answer
+    have the system's raw text (`response`). `trajectory` is any JSON.
     """
 
     task: AnyTask
     run: str
     rollout: str
-    where: str
-    records: tuple[Record, ...]
-    error: str
+    where: str = ""
+    records: tuple[Record, ...] = ()
+    response: str = ""
+    trajectory: Any = None
+    search_calls: int | None = None
+    error: str = ""
+
+    @property
+    def size(self) -> int:
+        """How many lines of records.jsonl it will be, about."""
+        return len(self.records) or 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,6 +94,7 @@ class Reader:
         """`paths` may hold `-` for standard input; `limit` is a number of records, over all."""
         self._paths = paths
         self._tasks = tasks
+        self._by_question = {task.prompt: name for name, task in tasks.items() if task.prompt}
         self._reject = reject
         self._left = sys.maxsize if limit is None else limit
         self._whole: set[Name] = set()
@@ -89,7 +102,7 @@ class Reader:
         self._bytes = 0
         self._handed_out = 0
         self._waiting = 0
-        stems = Counter(map(_stem, paths))
+        stems = Counter(_stem(path) for path in paths if not path.endswith(WHOLE))
         self._unnamed = {STANDARD_INPUT} | {stem for stem, files in stems.items() if files > 1}
 
     @property
@@ -115,29 +128,42 @@ class Reader:
                 if self._left <= 0:
                     break
                 self._waiting -= len(lines)
-                yield self._submission(name, [(p, parse_object(raw)["record"]) for p, raw in lines])
+                yield self._collection(name, [(p, parse_object(raw)["record"]) for p, raw in lines])
 
     def _take(self, line: _Line, spool: Spool[Name]) -> Submission | None:
         """A whole submission, or None where the line waits for others of its submission."""
         single = "record" in line.data and not line.data.get("error")
         if single and "records" in line.data:
             raise Unusable("has both records and a record")
+        if single and not isinstance(self._tasks[line.submission[1]], CollectionTask):
+            raise Unusable("a record, of a task that takes a response")
         if line.submission in self._whole or (line.submission in spool and not single):
             raise Unusable("a second copy of a submission")
         if single:
             spool.add(line.submission, line.where, line.raw)
             self._waiting += 1
             return None
-        records = [(line.where, record) for record in _raw_records(line.data)]
+        taken = self._whole_submission(line)
         self._whole.add(line.submission)
-        return self._submission(line.submission, records, line.where, _error(line.data))
+        return taken
 
-    def _submission(
+    def _whole_submission(self, line: _Line) -> Submission:
+        run, name, rollout = line.submission
+        task = self._tasks[name]
+        if isinstance(task, CollectionTask):
+            records = [(line.where, record) for record in _raw_records(line.data)]
+            return self._collection(line.submission, records, line.where, _error(line.data))
+        self._left -= 1
+        self._handed_out += 1
+        return replace(_answered(task, line.data), run=run, rollout=rollout, where=line.where)
+
+    def _collection(
         self, name: Name, raw: Sequence[tuple[str, Any]], where: str = "", error: str = ""
     ) -> Submission:
         """A submission from its raw records, each with the place of its line."""
         run, task_name, rollout = name
         task = self._tasks[task_name]
+        assert isinstance(task, CollectionTask)
         records = []
         for index, (place, data) in enumerate(raw[: self._left]):
             try:
@@ -146,7 +172,8 @@ class Reader:
                 self._reject(Reject(place, f"record {index}: {fault}", *name))
         self._left -= len(raw)
         self._handed_out += len(records)
-        return Submission(task, run, rollout, where or raw[0][0], tuple(records), error)
+        place = where or raw[0][0]
+        return Submission(task, run, rollout, place, tuple(records), error=error)
 
     def _lines(self) -> Iterator[_Line]:
         done = 0
@@ -167,9 +194,15 @@ class Reader:
 
     def _read(self, where: str, raw: bytes, stem: str) -> _Line:
         data = parse_object(raw)
+        if "task" not in data:
+            data.update(line_of_widesearch(data) or line_of_search_evals(data) or {})
         task = data.get("task")
         if not isinstance(task, str) or task not in self._tasks:
-            raise Unusable(f"unknown task {task!r}" if task is not None else "names no task")
+            question = data.get("question")
+            found = self._by_question.get(question) if isinstance(question, str) else None
+            if found is None:
+                raise Unusable(f"unknown task {task!r}" if task is not None else "names no task")
+            task = found
         run = _name(data, "run", "" if stem in self._unnamed else stem)
         if not run:
             raise Unusable("names no run, which its file's name cannot stand for")
@@ -203,15 +236,35 @@ def _error(data: Mapping[str, Any]) -> str:
     return str(data.get("error") or "")
 
 
-def submission(task: CollectionTask, data: Mapping[str, Any]) -> Submission:
+def _answered(task: AnyTask, data: Mapping[str, Any]) -> Submission:
+    """What a line hands in for a task that takes a response; who handed it in is not in it."""
+    error = _error(data)
+    response = data.get("response")
+    if not error and not isinstance(response, str):
+        raise Unusable("has neither a response nor an error")
+    calls = data.get("search_calls")
+    return Submission(
+        task,
+        run="",
+        rollout="",
+        response="" if error or not isinstance(response, str) else response,
+        trajectory=data.get("trajectory"),
+        search_calls=calls if type(calls) is int else None,
+        error=error,
+    )
+
+
+def submission(task: AnyTask, data: Mapping[str, Any]) -> Submission:
     """A submission from an object in memory, as a whole line of a run file has it: `records`, a
     `response` or an `error`, with `run` and `rollout`.
 
     Raises ValueError where it is none, or where a record's subtask is unknown.
     """
-    records = tuple(read_record(n, raw, task) for n, raw in enumerate(_raw_records(data)))
     run, rollout = _name(data, "run", ""), _name(data, "rollout", "0")
-    return Submission(task, run, rollout, "", records, _error(data))
+    if not isinstance(task, CollectionTask):
+        return replace(_answered(task, data), run=run, rollout=rollout)
+    records = tuple(read_record(n, raw, task) for n, raw in enumerate(_raw_records(data)))
+    return Submission(task, run, rollout, records=records, error=_error(data))
 
 
 def read_record(index: int, data: Any, task: CollectionTask) -> Record:
@@ -304,12 +357,11 @@ def _records_of(value: Any) -> Iterator[Any]:
 
 
 def _stem(path: str) -> str:
-    """The run that a file's name stands for: its name up to `.jsonl` or `.jsonl.gz`."""
-    return (
-        path
-        if path == STANDARD_INPUT
-        else Path(path).name.removesuffix(".gz").removesuffix(".jsonl")
-    )
+    """The run that a file's name stands for: its name up to `.jsonl` or `.jsonl.gz`; of a file
+    that is one JSON object the folder's, as its own is the question's."""
+    if path.endswith(WHOLE):
+        return Path(path).absolute().parent.name
+    return Path(path).name.removesuffix(".gz").removesuffix(".jsonl")
 
 
 def _size(path: str) -> int:

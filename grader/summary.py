@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from math import fsum
 from typing import Any
 
+from grader.answer_grader import AnswerFigures
 from grader.results import Result
 from grader.submissions import Reject
 from grader.tasks import AnyTask
@@ -32,11 +33,11 @@ class _Figures:
             if value is not None:
                 kept.append(value)
 
-    def means(self, tasks: Iterable[str]) -> dict[str, Any]:
+    def means(self, tasks: Iterable[AnyTask]) -> dict[str, Any]:
         """The means over `tasks`, nested as the figures were."""
         by_path: dict[Path, list[float]] = defaultdict(list)
         for task in tasks:
-            for path, values in self._values.get(task, {}).items():
+            for path, values in self._values.get(task.name, {}).items():
                 by_path[path] += [_mean(values)] if values else []
         nested: dict[str, Any] = {}
         for path, means in by_path.items():
@@ -67,9 +68,9 @@ COUNTS = ("submissions", "completed", "errors", "incomplete", "ungraded")
 class _Tally:
     """One run's submissions of one kind: a row of counts a task, and their figures."""
 
-    def __init__(self) -> None:
+    def __init__(self, kind: str) -> None:
         self._counts: dict[str, array[int]] = {}
-        self._figures = _Figures()
+        self._figures: Any = AnswerFigures() if kind == "answer" else _Figures()
 
     def add(self, result: Result) -> None:
         counts = self._counts.setdefault(result.task, array("q", [0] * len(COUNTS)))
@@ -89,21 +90,21 @@ class _Tally:
                     by[label][one].append(name)
         missing = len(tasks) - len(self._counts)
         return {
-            **self._part(self._counts),
+            **self._part(self._counts, tasks),
             "loaded_tasks_without_a_submission": missing,
             "by": {
-                label: {value: self._part(names) for value, names in sorted(values.items())}
+                label: {value: self._part(names, tasks) for value, names in sorted(values.items())}
                 for label, values in sorted(by.items())
             },
         }
 
-    def _part(self, names: Iterable[str]) -> dict[str, Any]:
+    def _part(self, names: Iterable[str], tasks: Mapping[str, AnyTask]) -> dict[str, Any]:
         names = list(names)
         sums = [sum(self._counts[name][place] for name in names) for place in range(len(COUNTS))]
         part: dict[str, Any] = {**dict(zip(COUNTS, sums, strict=True)), "tasks": len(names)}
         if part["incomplete"]:
             part["provisional"] = True
-        return {**part, "metrics": self._figures.means(names)}
+        return {**part, "metrics": self._figures.means([tasks[name] for name in names])}
 
 
 class Summary:
@@ -120,7 +121,7 @@ class Summary:
     def add(self, result: Result) -> None:
         """Take one graded submission in."""
         kinds = self._tallies.setdefault(result.run, {})
-        kinds.setdefault(result.kind, _Tally()).add(result)
+        kinds.setdefault(result.kind, _Tally(result.kind)).add(result)
 
     def reject(self, reject: Reject) -> None:
         """Count what no submission could take, by its run where that is known."""

@@ -11,7 +11,7 @@ from pydantic import Field
 from pydantic import model_validator as validator
 
 from grader.tables import column_form
-from grader.tasks import Model, Name, Task
+from grader.task import Model, Name, Task
 from judges.cells import Comparator, comparator_for, is_blank
 from judges.widesearch import WideSearchComparator
 

@@ -96,33 +96,66 @@ def _clock(seconds: float) -> str:
     return f"{hours}:{minutes:02}:{seconds:02}" if hours else f"{minutes}:{seconds:02}"
 
 
-def scores_table(summary: Mapping[str, Any]) -> Table:
-    """The collections of a summary: a run's figures under both verdicts, soft and hard."""
-    table = Table(box=SIMPLE_HEAD, pad_edge=False, padding=(0, 1, 0, 0))
-    table.add_column("run", overflow="fold", min_width=8)
-    table.add_column("verdict", no_wrap=True)
-    for name in ("P", "R", "F1", "tasks", "completed", "ungraded", "rejects"):
-        table.add_column(name, justify="right", no_wrap=True)
-    for run, kinds in summary["runs"].items():
-        if report := kinds.get("collection"):
-            counts = (
-                report["tasks"],
-                f"{report['completed']}/{report['submissions']}",
-                report["ungraded"],
-                summary["rejects"]["by_run"].get(run, 0),
-            )
-            for number, (kind, figures) in enumerate(_figures(report["metrics"])):
-                ends = map(str, counts) if number == 0 else ()
-                table.add_row(run if number == 0 else "", kind, *figures, *ends)
-            table.add_section()
-    return table
+def scores_tables(summary: Mapping[str, Any]) -> Iterator[Table]:
+    """A table for every kind of task that a summary has: a run's figures in a row or more."""
+    for kind, (columns, rows_of) in _KINDS.items():
+        table = Table(box=SIMPLE_HEAD, pad_edge=False, padding=(0, 1, 0, 0))
+        table.add_column("run", overflow="fold", min_width=8)
+        table.add_column(columns[0], no_wrap=True)
+        for name in (*columns[1:], "tasks", "completed", "ungraded", "rejects"):
+            table.add_column(name, justify="right", no_wrap=True)
+        for run, kinds in summary["runs"].items():
+            if report := kinds.get(kind):
+                rejects = summary["rejects"]["by_run"].get(run, 0)
+                counts = (
+                    str(report["tasks"]),
+                    f"{report['completed']}/{report['submissions']}",
+                    str(report["ungraded"]),
+                    str(rejects),
+                )
+                for number, (name, *figures) in enumerate(rows_of(report["metrics"])):
+                    ends = counts if number == 0 else ()
+                    table.add_row(run if number == 0 else "", name, *map(_figure, figures), *ends)
+                table.add_section()
+        if table.row_count:
+            yield table
 
 
-def _figures(metrics: Mapping[str, Any]) -> Iterator[tuple[str, tuple[str, ...]]]:
-    """The four kinds of figures, each as texts; dashes where no submission was whole."""
+Row = tuple[Any, ...]
+
+
+def _collection_rows(metrics: Mapping[str, Any]) -> Iterator[Row]:
     for verdict in ("full", "retrieval"):
         for continuity in ("soft", "hard"):
-            values = metrics.get(verdict, {}).get(continuity, {})
-            figures = (values.get(name) for name in ("precision", "recall", "f1"))
-            texts = tuple("-" if value is None else f"{value:.2f}" for value in figures)
-            yield f"{verdict} {continuity}", texts
+            yield f"{verdict} {continuity}", *_measures(metrics.get(verdict, {}).get(continuity))
+
+
+def _table_rows(metrics: Mapping[str, Any]) -> Iterator[Row]:
+    for name in ("item", "row", "cell"):
+        yield name, *_measures(metrics.get(name))
+    for name in ("micro", "macro"):
+        yield f"column {name}", *_measures(metrics.get("column", {}).get(name))
+    for name in ("success", "parsed"):
+        yield name, None, None, metrics.get(name)
+
+
+def _answer_rows(metrics: Mapping[str, Any]) -> Iterator[Row]:
+    for split, figures in metrics.items():
+        error = (figures.get("calibration") or {}).get("error")
+        yield split, figures["accuracy"], figures["accuracy_decided"], error
+
+
+def _measures(measures: Mapping[str, float] | None) -> Iterator[float | None]:
+    for name in ("precision", "recall", "f1"):
+        yield (measures or {}).get(name)
+
+
+def _figure(value: float | None) -> str:
+    return "-" if value is None else f"{value:.2f}"
+
+
+_KINDS: Mapping[str, tuple[tuple[str, ...], Callable[[Mapping[str, Any]], Iterator[Row]]]] = {
+    "collection": (("verdict", "P", "R", "F1"), _collection_rows),
+    "table": (("tables", "P", "R", "F1"), _table_rows),
+    "answer": (("answers", "accuracy", "decided", "ECE"), _answer_rows),
+}

@@ -3,6 +3,7 @@
 Bodies and texts do not travel between processes: a worker has the store open, and gets digests.
 """
 
+import pickle
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -11,6 +12,7 @@ from cache.bodies import Bodies
 from fetchers.extract import extract
 from fetchers.page import Page
 from fetchers.signals import Signals
+from grader.table_grader import GradedTable, TableGrader
 from judges import model, rules
 from judges.excerpts import PageText
 from judges.record import Record
@@ -59,6 +61,16 @@ def _seen(page: Page) -> rules.PageSeen:
     return rules.PageSeen(page.state, page.reason, page.final_url, _text(page.text))
 
 
+def grade_table(task: bytes, response: str) -> GradedTable:
+    """The score of a response to a pickled TableTask."""
+    return _table_grader(task).grade(response)
+
+
+@lru_cache(maxsize=256)  # reading the gold takes longer than unpickling it
+def _table_grader(task: bytes) -> TableGrader:
+    return TableGrader(pickle.loads(task))
+
+
 @lru_cache(maxsize=4)  # records of one page follow one another
 def _text(digest: str) -> PageText:
-    return PageText(_store.get(digest).decode())
+    return PageText(_store.get(digest).decode() if digest else "")  # none: no body came

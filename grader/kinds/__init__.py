@@ -1,1 +1,31 @@
 """How each kind of task flattens into work and rolls up into scores."""
+
+from typing import Protocol
+
+from grader.answer_task import AnswerTask
+from grader.collection_task import CollectionTask
+from grader.kinds.answer import AnswerKind
+from grader.kinds.collection import CollectionKind
+from grader.kinds.table import TableKind
+from grader.pipeline import Pipeline
+from grader.results import Result
+from grader.submissions import Submission
+from grader.tasks import AnyTask
+
+
+class Kind(Protocol):
+    """Grades the submissions of one task."""
+
+    async def grade(self, ordinal: int, submission: Submission, pipeline: Pipeline) -> Result:
+        """One submission's result."""
+
+
+def kind_of(task: AnyTask) -> Kind:
+    """The kind that grades a task's submissions."""
+    match task:
+        case CollectionTask():
+            return CollectionKind(task)
+        case AnswerTask():
+            return AnswerKind(task)
+        case _:
+            return TableKind(task)

@@ -9,6 +9,7 @@ from typing import Any
 from cache.errors import MissingBody
 from fetchers.page import Page
 from fetchers.urls import canonical
+from grader.collection_task import CollectionTask
 from grader.funnel import evidence
 from grader.judging import Case
 from grader.leaves import Leaf, LeafReader
@@ -16,7 +17,6 @@ from grader.pipeline import Pipeline
 from grader.results import Result
 from grader.rollup import Scorer
 from grader.submissions import Submission
-from grader.tasks import CollectionTask
 from judges.endpoint import Rejected, Trouble
 from judges.identity import Names, Resolver, cluster
 from judges.record import Record
@@ -57,13 +57,11 @@ class CollectionKind:
         self._scorer = Scorer(task)
         self._resolver = Resolver({name: h.levels for name, h in task.hierarchies.items()})
 
-    async def grade(
-        self, ordinal: int, submission: Submission, pipeline: Pipeline, slots: asyncio.Semaphore
-    ) -> Result:
-        """One submission's result. `slots` bounds how many pages are under way at once."""
+    async def grade(self, ordinal: int, submission: Submission, pipeline: Pipeline) -> Result:
+        """One submission's result."""
         records = submission.records
         urls = {url: canonical(url) for url in {record.url for record in records}}
-        outcomes = await self._judge_all(records, urls, pipeline, slots)
+        outcomes = await self._judge_all(records, urls, pipeline)
         # Many records take a while to put together: off the event loop.
         return await asyncio.to_thread(self._result, ordinal, submission, urls, outcomes)
 
@@ -107,7 +105,6 @@ class CollectionKind:
         records: Sequence[Record],
         urls: Mapping[str, str],
         pipeline: Pipeline,
-        slots: asyncio.Semaphore,
     ) -> list[Outcome]:
         """The outcomes in the order of the records; those of one page are judged together."""
         outcomes = [Outcome()] * len(records)
@@ -127,9 +124,9 @@ class CollectionKind:
         try:
             async with asyncio.TaskGroup() as tasks:
                 for url, places in by_page.items():
-                    await slots.acquire()
+                    await pipeline.slots.acquire()
                     task = tasks.create_task(on_page(url, places))
-                    task.add_done_callback(lambda _: slots.release())
+                    task.add_done_callback(lambda _: pipeline.slots.release())
         except ExceptionGroup as group:  # what stops one page stops all: the first will do
             raise group.exceptions[0] from None
         return outcomes

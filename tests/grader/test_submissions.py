@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
+from grader.collection_task import CollectionTask
 from grader.submissions import Reader, Reject, Submission, records_in, submission
-from grader.tasks import CollectionTask
 
 URL = {"name": "url", "volume": 1}
 TASK = CollectionTask.model_validate(

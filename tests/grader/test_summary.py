@@ -5,10 +5,10 @@ from typing import Any
 
 import pytest
 
+from grader.collection_task import CollectionTask
 from grader.results import Result
 from grader.submissions import Reject
 from grader.summary import Summary
-from grader.tasks import CollectionTask
 
 
 def task(name: str, **labels: Any) -> CollectionTask:
