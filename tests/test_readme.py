@@ -22,7 +22,8 @@ def blocks() -> Iterator[tuple[str, str]]:
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
     """A checkout that is set up: its own scripts and `.venv`, with what is installed here."""
-    for name in ("cli.py", "examples", "pyproject.toml"):
+    packages = {path.parent.name for path in ROOT.glob("*/__init__.py")}
+    for name in ("cli.py", "examples", "pyproject.toml", *packages):
         (tmp_path / name).symlink_to(ROOT / name)
     shutil.copytree(ROOT / "scripts", tmp_path / "scripts")
     script(tmp_path / "scripts/test", "")  # these tests are what it would run
