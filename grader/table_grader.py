@@ -169,10 +169,11 @@ class TableGrader:
             item=_measures(len(matched), rows, golds),
             column=_column_figures([tallies[place] for place in self._attributes], bool(matched)),
             row=_measures(whole, rows, golds),
-            cell=_measures(
+            cell=_cell_figures(
                 sum(right),
                 sum(scored) + width * (rows - len(matched)),
                 sum(map(sum, self._scored)),
+                bool(matched),
             ),
             success=whole == rows == golds,
             formats=self._formats(tallies, bool(matched)),
@@ -225,6 +226,13 @@ class TableGrader:
 
 def _cell(gold: str | None, pred: str | None, match: bool | None, why: str) -> dict[str, Any]:
     return {"gold": gold, "pred": pred, "match": match, "why": why}
+
+
+def _cell_figures(right: int, predicted: int, wanted: int, matched: bool) -> Measures:
+    """Figures of all cells: 1 where rows match and there is no cell to get wrong."""
+    if matched and not predicted and not wanted:
+        return Measures.of(1.0, 1.0)
+    return _measures(right, predicted, wanted)
 
 
 def _column_figures(tallies: Sequence[Tally], matched: bool) -> ColumnFigures:
