@@ -6,6 +6,7 @@ are hostile: they loop, hang, crash, swallow memory, open windows, and never fal
 
 import asyncio
 import os
+import re
 import shutil
 from collections.abc import AsyncIterator, Coroutine, Iterable
 from contextlib import AsyncExitStack, asynccontextmanager, suppress
@@ -34,7 +35,11 @@ from fetchers.rendered import Rendered
 
 T = TypeVar("T")
 
-_NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome")
+# The one without windows first: it takes a third of the time for a page.
+_NAMES = (
+    "chromium-headless-shell", "chrome-headless-shell", "chromium", "chromium-browser",
+    "google-chrome", "google-chrome-stable", "chrome",
+)  # fmt: skip
 _PLAYWRIGHTS_OWN = "chromium*-*/chrome-*/*"
 _FLAGS = (
     "--disable-quic",
@@ -517,6 +522,8 @@ def _fate(error: Error) -> Unvisitable:
         return Dead("redirect loop")
     if "Download is starting" in line:
         return Unreachable("a download, not a page")
+    if failed := re.search(r"net::(ERR_\w+)", line):
+        return Unreachable(f"no page: {failed[1]}")
     return Unreachable(line)
 
 

@@ -48,7 +48,7 @@ async def echo(request: Request, writer: asyncio.StreamWriter) -> None:
 
 
 async def until(condition: Callable[[], bool]) -> None:
-    while not condition():
+    while not condition():  # noqa: ASYNC110 (nothing tells)
         await asyncio.sleep(0)
 
 
