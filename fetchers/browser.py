@@ -110,6 +110,7 @@ class Browser:
         self._slots = asyncio.Semaphore(workers)
         self._changing = asyncio.Lock()
         self._chromium: _Chromium | None = None
+        self._absent: NoBrowser | None = None
         self._retiring: set[asyncio.Task[None]] = set()
         self._stack = AsyncExitStack()
 
@@ -157,7 +158,7 @@ class Browser:
                 except TimeoutError:
                     raise Unreachable("timed out") from None
                 except Error as error:
-                    if not chromium.is_alive:
+                    if not await chromium.answers():
                         raise _Died from None
                     raise _fate(error) from None
 
@@ -170,13 +171,20 @@ class Browser:
                 self._retire(chromium)
                 chromium = None
             if chromium is None:
-                chromium = await _Chromium.start(self._path, self._proxy.port, self._limits.memory)
-                self._chromium = chromium
+                chromium = self._chromium = await self._start()
             chromium.enter()
         try:
             yield chromium
         finally:
             chromium.leave()
+
+    async def _start(self) -> "_Chromium":
+        if self._absent is None:
+            try:
+                return await _Chromium.start(self._path, self._proxy.port, self._limits.memory)
+            except NoBrowser as absent:
+                self._absent = absent  # it will not start the next time either
+        raise self._absent
 
     def _retire(self, chromium: "_Chromium") -> None:
         self._chromium = None
@@ -199,7 +207,7 @@ class _Chromium:
         self._stack = AsyncExitStack()
         self._pages = 0
         self._idle = asyncio.Event()
-        self._is_killed = False
+        self._is_gone = False
         self.served = 0
 
     @classmethod
@@ -246,8 +254,16 @@ class _Chromium:
 
     @property
     def is_alive(self) -> bool:
-        """Whether it can be asked for pages."""
-        return self._browser.is_connected() and not self._is_killed
+        """Whether it can be asked for pages, as far as is known."""
+        return self._browser.is_connected() and not self._is_gone
+
+    async def answers(self) -> bool:
+        """Whether it is still there: where its driver has died, nobody tells."""
+        try:
+            await self._or_kill(self._session.send("Browser.getVersion"))
+        except (Error, _Died):
+            self._is_gone = True
+        return self.is_alive
 
     def enter(self) -> None:
         """Counts a page that begins."""
@@ -283,7 +299,7 @@ class _Chromium:
         try:
             return await asyncio.wait_for(doing, _ANSWERS)
         except TimeoutError:
-            self._is_killed = True
+            self._is_gone = True
             _kill(self._pid)
             raise _Died from None
 
@@ -357,6 +373,7 @@ class _Visit:
     async def _prepare(self) -> None:
         page, session = self._page, self._session
         page.on("crash", lambda _: self._finish(Unreachable("the page crashed")))
+        page.on("close", lambda _: self._finish(Unreachable("the page closed itself")))
         page.context.on("page", lambda other: self._reply(other.close()))
         session.on("Fetch.requestPaused", self._on_paused)
         session.on("Fetch.authRequired", self._on_challenge)

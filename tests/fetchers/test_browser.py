@@ -430,6 +430,14 @@ async def test_a_browser_that_dies_is_replaced_and_its_pages_tried_again() -> No
         assert await site.text(root=pages[0]) == PROSE
 
 
+async def test_a_driver_that_dies_is_replaced() -> None:
+    async with leaving_nothing() as browser, site_of(LIMITS) as site:
+        assert await site.text(root=f"<p>{PROSE}") == PROSE
+        driver = [p for p in browser().parents() if p.ppid() == psutil.Process().pid]
+        driver[0].kill()
+        assert await site.text(root=f"<p>{PROSE}") == PROSE
+
+
 async def test_a_browser_that_hangs_is_replaced(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "_ANSWERS", 1)
     async with leaving_nothing() as browser, site_of(LIMITS) as site:
@@ -456,5 +464,6 @@ async def test_without_a_browser_it_is_said_what_to_do(monkeypatch: pytest.Monke
             pass
     monkeypatch.setattr(module, "find", lambda: "/bin/false")
     async with Browser(Guard(lookup=local, allow=[SITE])) as browser:
-        with pytest.raises(NoBrowser, match="does not start"):
-            await browser.render(f"http://{SITE}/")
+        for _ in range(2):
+            with pytest.raises(NoBrowser, match="does not start"):
+                await browser.render(f"http://{SITE}/")
