@@ -59,7 +59,7 @@ class Comparator(Protocol):
 # What never counts
 
 
-_BLANK = re.compile(r"(?:\s|&nbsp;|<br\s*+/?>|[\u200b\ufeff])*+", re.IGNORECASE)
+_BLANK = re.compile(r"(?>(?:\s|&nbsp;|<br\s*+/?>|[\u200b\ufeff])*)", re.IGNORECASE)
 _BREAK = re.compile(r"<br\s*+/?>", re.IGNORECASE)
 _SIMPLE = re.compile(r"[0-9A-Za-z\uac00-\ud7a3\u4e00-\u9fff .,:/%()+-]*+")
 _RAISED = re.compile("(?<=[0-9])(?=[⁰¹²³⁴-⁹])")
@@ -380,7 +380,7 @@ class _Name(_Format):
 
 _LONGEST_ADDRESS = 4000
 _LINK = re.compile(
-    r"\[[^\[\]]*+\]\(\s*+<?([^\s<>()]*+(?:\([^\s<>()]*+\)[^\s<>()]*+)*+)>?\s*+(?:\"[^\"]*+\"\s*+)?\)"
+    r"\[[^\[\]]*+\]\(\s*+<?([^\s<>()]*+(?>(?:\([^\s<>()]*+\)[^\s<>()]*+)*))>?\s*+(?:\"[^\"]*+\"\s*+)?\)"
 )
 _ADDRESS = re.compile(r"[a-z][a-z0-9+.-]{1,20}://[^\s<>\"']+", re.IGNORECASE)
 _SCHEME = re.compile(r"[a-z][a-z0-9+.-]{1,20}:/{2}(?:www\.)?", re.IGNORECASE)
@@ -420,7 +420,7 @@ def _address(url: str) -> str:
     return unquote(path.rstrip("/")) + mark + unquote(query)
 
 
-_THOUSANDS = re.compile(r"(?<![\d.,])[1-9]\d{0,2}(?:,\d{3})++(?![\d,])")
+_THOUSANDS = re.compile(r"(?<![\d.,])[1-9]\d{0,2}(?>(?:,\d{3})+)(?![\d,])")
 # All punctuation but what says something: C++, C#, R&D, 5%, and what joins or signs numbers.
 _PUNCTUATION = re.compile(
     r"""[^\w\s%#&@+=<>$€£¥₩°^~:/.,-]
