@@ -7,11 +7,14 @@ import os
 import pickle
 import resource
 import signal
+import sys
 import traceback
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from concurrent.futures import Future
 from concurrent.futures.process import BrokenProcessPool
+from contextlib import contextmanager
 from dataclasses import dataclass
+from multiprocessing import forkserver
 from multiprocessing.connection import wait
 from typing import Any, TypeVar, TypeVarTuple, cast
 
@@ -127,6 +130,8 @@ class Pool:
         # would have to, and `module`: a worker takes milliseconds.
         context = multiprocessing.get_context("forkserver")
         context.set_forkserver_preload(["__main__", module])
+        with _imports_as_here():
+            forkserver.ensure_running()
         pool = ProcessPool(
             self._workers,
             max_tasks=self._recycle,
@@ -137,6 +142,23 @@ class Pool:
         if not pool.active:  # asking starts it
             raise BrokenProcessPool("the workers could not be started")
         return pool
+
+
+@contextmanager
+def _imports_as_here() -> Iterator[None]:
+    """Let processes started meanwhile look for modules where this one does. They would look in
+    the current folder first, and take a folder `cache` of the user's for a package of ours."""
+    path = os.pathsep.join(filter(None, sys.path))
+    before = {name: os.environ.get(name) for name in ("PYTHONPATH", "PYTHONSAFEPATH")}
+    os.environ.update(PYTHONPATH=path, PYTHONSAFEPATH="1")
+    try:
+        yield
+    finally:
+        for name, value in before.items():
+            if value is None:
+                del os.environ[name]
+            else:
+                os.environ[name] = value
 
 
 def _end(pool: ProcessPool) -> None:
