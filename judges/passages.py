@@ -19,7 +19,8 @@ _MOST_QUERIES = 200
 def passages(text: str, room: int, excerpts: Sequence[str], wanted: Iterable[str]) -> str:
     """At most `room` characters of `text`, in its order: its head; where each of the `excerpts`
     stands, with what surrounds it; what shares most with the `wanted` texts, rare words before
-    frequent ones; and what follows the head, as far as there is room. A text that fits comes back whole. Linear time."""
+    frequent ones; and what follows the head, as far as there is room. A text that fits comes back
+    whole. Linear time."""
     if len(text) <= room:
         return text
     index = _index(text, min(_SIZE, max(1, room // 8)))

