@@ -26,8 +26,8 @@ from grader.results import OutputError
 from grader.settings import RULES, Settings
 from grader.tasks import AnyTask, Package, TaskError, load, needing_model
 from grader.terminal import progress, scores_tables
-from judges.endpoint import Price
-from judges.endpoint import Unusable as ModelUnusable
+from judges.questions import Price
+from judges.questions import Unusable as ModelUnusable
 
 COMPLETE, UNGRADED, UNUSABLE, INTERRUPTED = 0, 1, 2, 130
 CONFIGURATION = Path("grader.toml")

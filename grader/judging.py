@@ -9,10 +9,10 @@ import orjson
 from cache.keys import digest
 from fetchers.page import Page
 from grader import workers
-from grader.spending import Spending
+from grader.spending import Ask, Spending
 from judges import model
-from judges.endpoint import EFFORTS, Endpoint, RateLimited, Reply, Request, Trouble, Usage
 from judges.model import PROMPT_VERSION, Facts
+from judges.questions import EFFORTS, RateLimited, Reply, Request, Trouble, Usage
 from judges.record import Record
 from judges.rules import RULES_VERSION
 from judges.spec import JudgeSpec
@@ -84,14 +84,14 @@ class _Judged:
 
 
 class ByModel:
-    """A model behind an endpoint. The stage `judge` keeps verdicts; `ask` holds the slots of all
-    roles, and tries again what failed in passing."""
+    """A model, reached through `ask`. The stage `judge` keeps verdicts; the stage `ask` holds the
+    slots of all roles, and tries again what failed in passing."""
 
     def __init__(
         self,
         store: Store,
         on_page: OnPage,
-        endpoint: Endpoint,
+        ask: Ask,
         name: str,
         spending: Spending,
         slots: int,
@@ -103,7 +103,7 @@ class ByModel:
         self._spending = spending
         self.ask: Node[Request, Reply] = Adaptive(
             "ask",
-            spending.bounded(endpoint.ask),
+            spending.bounded(ask),
             key=lambda request: digest(*astuple(request)),
             most=slots,
             limited=RateLimited,

@@ -25,7 +25,6 @@ from grader.judging import ByModel, ByRules, Case, Judge
 from grader.settings import RULES, Settings
 from grader.spending import Spending
 from grader.workers import Reading
-from judges.endpoint import Endpoint
 from queues.graph import Graph
 from queues.node import Memory, Node, Retry
 from queues.pool import Crashed, Pool, TimedOut
@@ -123,12 +122,14 @@ class Pipeline:
         settings, ledger = self._settings, self._cache.ledger
         if settings.judge == RULES:
             return ByRules(ledger, self._on_page, settings.cpu_workers)
+        from judges.endpoint import Endpoint  # takes half a second, which only models are worth
+
         endpoint = await stack.enter_async_context(Endpoint(settings.workers))
         self.spending = Spending(endpoint.spent, settings.prices, settings.budget, settings.dry)
         return ByModel(
             ledger,
             self._on_page,
-            endpoint,
+            endpoint.ask,
             settings.judge,
             self.spending,
             settings.workers,

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from judges.endpoint import Price
+from judges.questions import Price
 
 RULES = "rules"
 """The judge that needs no model."""

@@ -5,7 +5,7 @@ from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import asdict, astuple
 from typing import Any
 
-from judges.endpoint import Price, Rejected, Reply, Request, Usage
+from judges.questions import Price, Rejected, Reply, Request, Usage
 
 BYTES_A_TOKEN = 3.5
 """Of a request, about, over languages."""

@@ -202,7 +202,8 @@ def _split(line: str) -> list[str]:
 
 _FIELD = {
     mark: re.compile(
-        rf"""[ \t]*+"(?P<quoted>(?>(?:[^"]|"")*))"[ \t]*+(?=[{mark}\n]|\Z)|(?P<bare>[^{mark}\n]*+)"""
+        rf"""[ \t]*+"(?P<quoted>(?>(?:[^"]|"")*))"[ \t]*+(?=[{mark}\n]|\Z)"""
+        rf"""|(?P<bare>[^{mark}\n]*+)"""
     )
     for mark in ",\t;"
 }

@@ -15,9 +15,9 @@ from typing import Any
 
 from fetchers.urls import hostname, registrable_domain
 from judges import rules
-from judges.endpoint import Effort, Reply, Request, TooLong
 from judges.excerpts import faithful
 from judges.passages import passages
+from judges.questions import Effort, Reply, Request, TooLong
 from judges.record import Record
 from judges.rules import Decided, PageSeen
 from judges.spec import JudgeSpec, Requirement, ValidityCheck

@@ -17,8 +17,8 @@ from grader.pipeline import Pipeline
 from grader.results import Result
 from grader.rollup import Scorer
 from grader.submissions import Submission
-from judges.endpoint import Rejected, Trouble
 from judges.identity import Names, Resolver, cluster
+from judges.questions import Rejected, Trouble
 from judges.record import Record
 from judges.rules import Undecided
 from judges.verdict import Verdict

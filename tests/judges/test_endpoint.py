@@ -5,9 +5,18 @@ from contextlib import asynccontextmanager
 
 import pytest
 from aiohttp import web
+from modelserver import (
+    Answer,
+    Asked,
+    ModelServer,
+    model_server,
+    refuses,
+    responds,
+    says,
+)
 
-from judges.endpoint import (
-    Endpoint,
+from judges.endpoint import Endpoint, Way
+from judges.questions import (
     Price,
     RateLimited,
     Rejected,
@@ -18,16 +27,6 @@ from judges.endpoint import (
     Unreadable,
     Unusable,
     Usage,
-    Way,
-)
-from modelserver import (
-    Answer,
-    Asked,
-    ModelServer,
-    model_server,
-    refuses,
-    responds,
-    says,
 )
 
 SCHEMA = json.dumps(
