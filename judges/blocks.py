@@ -68,16 +68,15 @@ _LONGEST = 500
 
 @dataclass(frozen=True, slots=True)
 class _Look:
-    """`words` are those that tell names apart, `joined` all letters and digits; `initials` what
-    the name may be abbreviated to; `parts` what another name may be that is a part of this one;
-    `traces` what names have in common that are alike."""
+    """`words` are those that tell names apart, `joined` all letters and digits; `parts` what
+    another name is that is a part of this one, or its initials; `traces`, sorted, what names that
+    are alike have in common."""
 
     name: str
     words: tuple[str, ...]
     joined: str
-    initials: frozenset[str]
     parts: frozenset[str]
-    traces: frozenset[str]
+    traces: tuple[str, ...]
     numbers: frozenset[str]
 
 
@@ -91,7 +90,7 @@ def _look(name: str) -> _Look:
     parts = frozenset((*words, *map("".join, pairwise(every)), *initials, joined))
     pieces = {word[at : at + 4] for word in words for at in range(len(word) - 3)}
     traces = parts | pieces if len(joined) <= _LONGEST_SPELT else parts
-    return _Look(name, tuple(words), joined, initials, parts, traces, _numbers(text))
+    return _Look(name, tuple(words), joined, parts, tuple(sorted(traces)), _numbers(text))
 
 
 _MOST_WORDS = 16
@@ -141,6 +140,7 @@ _MOST_COMPARED = 64
 
 _BY_ONE_WORD = 60
 _ALIKE = 75
+_LEAST_SHARED = 3  # a third of the words
 
 
 def _likeness(one: _Look, other: _Look, rare: frozenset[str]) -> int:
@@ -153,6 +153,9 @@ def _likeness(one: _Look, other: _Look, rare: frozenset[str]) -> int:
     shared = set(one.words) & set(other.words)
     if not shared:
         return _ratio(one.joined, other.joined)
+    fewer = min(len(one.words), len(other.words))
+    if _LEAST_SHARED * len(shared) < fewer:
+        return 0
     left = [word for word in one.words if word not in shared]
     right = [word for word in other.words if word not in shared]
     if not left or not right:
@@ -161,7 +164,7 @@ def _likeness(one: _Look, other: _Look, rare: frozenset[str]) -> int:
         return 85
     if ratio := _ratio("".join(left), "".join(right)):
         return ratio
-    if not rare.isdisjoint(shared) and 2 * len(shared) >= min(len(one.words), len(other.words)):
+    if 2 * len(shared) >= fewer and not rare.isdisjoint(shared):
         return _BY_ONE_WORD
     return 0
 
@@ -172,7 +175,8 @@ def _ratio(one: str, other: str) -> int:
 
 def _stands_for(short: Sequence[str], long: Sequence[str]) -> bool:
     """Whether words are the initials of others, or abbreviate or misspell them one by one."""
-    if "".join(short) in _initials(long):
+    letters = "".join(short)
+    if len(letters) == len(long) and letters in _initials(long):
         return True
     return len(short) == len(long) and all(
         _abbreviates(a, b) or _abbreviates(b, a) or _ratio(a, b)
