@@ -20,7 +20,7 @@ pytestmark = [
     pytest.mark.skipif(find() is None, reason="no browser is installed"),
 ]
 
-LIMITS = Limits(total=4, read=1, patience=1.2, memory=400_000_000)
+LIMITS = Limits(total=15, read=3, patience=1.2, memory=400_000_000)
 PROSE = " ".join(f"word{number}" for number in range(200))
 HTML = "Content-Type: text/html; charset=utf-8"
 Body = str | bytes | Callable[[Request, asyncio.StreamWriter], object]
@@ -92,7 +92,7 @@ async def site() -> AsyncIterator[Site]:
 @pytest.fixture
 def hasty(site: Site, monkeypatch: pytest.MonkeyPatch) -> Site:
     """The same, with little patience."""
-    monkeypatch.setattr(site.browser, "_limits", replace(LIMITS, total=1.5))
+    monkeypatch.setattr(site.browser, "_limits", replace(LIMITS, total=1.5, read=0.5))
     return site
 
 
