@@ -21,6 +21,7 @@ from grader.call import Ending, grade_runs
 from grader.fixtures import run_fixtures
 from grader.grader import Grader
 from grader.importers import IMPORTERS, import_benchmark
+from grader.lines import printable
 from grader.rescore import rescore
 from grader.results import OutputError
 from grader.settings import RULES, Settings
@@ -133,12 +134,22 @@ def _configured(command: click.Command, configuration: Mapping[str, Any]) -> dic
     if isinstance(command, click.Group):
         return {name: _configured(sub, configuration) for name, sub in command.commands.items()}
     return {
-        param.name: configuration[flag.lstrip("-")]
+        param.name: _as_typed(param, configuration[flag.lstrip("-")])
         for param in command.params
-        if param.name is not None
+        if isinstance(param, click.Option) and param.name is not None
         for flag in param.opts
         if flag.lstrip("-") in configuration
     }
+
+
+def _as_typed(param: click.Option, value: Any) -> str | list[str]:
+    """A value of the configuration as it is typed behind its flag; one that may be repeated takes
+    a list too."""
+    values = value if param.multiple and isinstance(value, list) else [value]
+    if any(isinstance(one, list | dict) for one in values):
+        raise Unusable(f"{CONFIGURATION}: {param.opts[0]} takes no such value")
+    texts = list(map(str, values))
+    return texts if param.multiple else texts[0]
 
 
 class Front(click.Group):
@@ -153,11 +164,20 @@ class Front(click.Group):
             except (OSError, ValueError) as error:
                 raise Unusable(f"{CONFIGURATION}: {error}") from None
         kwargs["obj"] = _prices(configuration)
-        flags = {opt.lstrip("-") for c in _leaves(self) for p in c.params for opt in p.opts}
+        options = (p for c in _leaves(self) for p in c.params if isinstance(p, click.Option))
+        flags = {flag.lstrip("-") for option in options for flag in option.opts}
         if unknown := configuration.keys() - flags:
             raise Unusable(f"{CONFIGURATION}: no flag --{min(unknown)}")
         kwargs["default_map"] = _configured(self, configuration)
         return super().make_context(*args, **kwargs)
+
+    def invoke(self, ctx: click.Context) -> Any:
+        """Run the command; Ctrl-C ends one that does not see to it itself."""
+        try:
+            return super().invoke(ctx)
+        except KeyboardInterrupt:
+            console.print("interrupted")
+            raise SystemExit(INTERRUPTED) from None
 
 
 def _leaves(command: click.Command) -> Iterator[click.Command]:
@@ -224,7 +244,8 @@ def grade(
 def _tell(ending: Ending, out: Path) -> None:
     """Say what a reader of the table should know, and how to go on."""
     if ending.rejects:
-        console.print(f"{ending.rejects} rejected lines or records: see {out / 'rejects.jsonl'}")
+        told = f"{ending.rejects} rejected lines or records: see {out / 'rejects.jsonl'}"
+        console.print(told, soft_wrap=True, markup=False)
         for reject in ending.first_rejects:
             console.print(f"  {reject.where}: {reject.reason}", soft_wrap=True, markup=False)
     for problem in ending.problems:
@@ -257,7 +278,7 @@ def score(records: Path, tasks: tuple[Path, ...], out: Path) -> None:
     for table in scores_tables(ending.summary):
         Console().print(table)
     _tell(ending, out)
-    raise SystemExit(COMPLETE if ending.submissions else UNUSABLE)
+    raise SystemExit(_status(ending))
 
 
 @main.command()
@@ -266,6 +287,7 @@ def score(records: Path, tasks: tuple[Path, ...], out: Path) -> None:
 def fetch(urls: tuple[str, ...], **options: Any) -> None:
     """Show each page's fate as a line of JSON."""
     settings = _settings(options)
+    urls = tuple(map(printable, urls))
 
     async def work() -> bool:
         unreachable = False

@@ -3,6 +3,7 @@
 import gzip
 import json
 import math
+import os
 import zlib
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
@@ -32,7 +33,7 @@ def read_lines(
     `reject` gets the place and the reason of what cannot be read; `at` the bytes of the file
     that were read so far.
     """
-    number = 0
+    number, shown = 0, printable(path)
     try:
         with ExitStack() as files:
             source: Any = files.enter_context(_open(path))
@@ -41,7 +42,7 @@ def read_lines(
             read = file.read if path.endswith(WHOLE) else file.readline
             while line := read(LONGEST_LINE):
                 number += 1
-                place = f"{path}:{number}"
+                place = f"{shown}:{number}"
                 if measured:
                     at(source.tell())
                 if len(line) == LONGEST_LINE:
@@ -52,7 +53,12 @@ def read_lines(
                     yield place, line
     except (OSError, EOFError, zlib.error) as error:
         reason = getattr(error, "strerror", None) or str(error)
-        reject(f"{path}:{number + 1}", f"unreadable from here on: {reason}")
+        reject(f"{shown}:{number + 1}", f"unreadable from here on: {reason}")
+
+
+def printable(name: str) -> str:
+    """A name from the system, whose bytes may be no UTF-8, as a text that can be written."""
+    return os.fsencode(name).decode("utf-8", "replace")
 
 
 def parse_object(raw: bytes) -> dict[str, Any]:

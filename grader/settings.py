@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from fetchers.address import Guard
 from judges.questions import Price
 
 RULES = "rules"
@@ -37,3 +38,7 @@ class Settings:
     dry: bool = False
     prices: Mapping[str, Price] = field(default_factory=dict)
     cpu_workers: int = field(default_factory=lambda: os.cpu_count() or 1)
+
+    def __post_init__(self) -> None:
+        """Raises ValueError for one of `allow_hosts` that is no host."""
+        Guard(self.allow_hosts)

@@ -17,6 +17,7 @@ from grader.lines import (
     check_writable,
     parse_json,
     parse_object,
+    printable,
     read_lines,
 )
 from grader.run_shapes import line_of_search_evals, line_of_widesearch
@@ -360,8 +361,8 @@ def _stem(path: str) -> str:
     """The run that a file's name stands for: its name up to `.jsonl` or `.jsonl.gz`; of a file
     that is one JSON object the folder's, as its own is the question's."""
     if path.endswith(WHOLE):
-        return Path(path).absolute().parent.name
-    return Path(path).name.removesuffix(".gz").removesuffix(".jsonl")
+        return printable(Path(path).absolute().parent.name)
+    return printable(Path(path).name).removesuffix(".gz").removesuffix(".jsonl")
 
 
 def _size(path: str) -> int:

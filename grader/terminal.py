@@ -115,7 +115,8 @@ def scores_tables(summary: Mapping[str, Any]) -> Iterator[Table]:
                 )
                 for number, (name, *figures) in enumerate(rows_of(report["metrics"])):
                     ends = counts if number == 0 else ()
-                    table.add_row(run if number == 0 else "", name, *map(_figure, figures), *ends)
+                    names = Text(run if number == 0 else ""), Text(name)  # no markup of rich's
+                    table.add_row(*names, *map(_figure, figures), *ends)
                 table.add_section()
         if table.row_count:
             yield table
