@@ -2,8 +2,11 @@
 
 A stub that answers at once: requests a second through Adaptive, Endpoint and the checks of a reply,
 against a bare loop over the same client. A stub that takes 500 ms: how close 64 workers come to the
-fewest rounds that 2,000 records can take. Last shown (2 cores, Python 3.11):
+fewest rounds that 2,000 records can take. Last shown (2 cores, busy, Python 3.11):
 
+bare loop                   731 requests a second
+stage and endpoint          861 requests a second, 118%
+500 ms, 64 workers        16.72 s, 1.045 of the fewest rounds
 """
 
 import asyncio

@@ -112,8 +112,7 @@ class Endpoint:
         usage = _usage(body)
         self.spent[request.role, request.model] += usage
         reply = Reply(_value(_READERS[way.api](body), request.schema), usage)
-        known = self.ways.get(request.model)
-        if known is None or (known == way and not way.proven):
+        if not self.ways.get(request.model, Way()).proven:
             self.ways[request.model] = replace(way, proven=True)
         return reply
 

@@ -371,6 +371,28 @@ async def test_what_was_answered_by_schema_is_never_asked_in_another_way(monkeyp
     assert server.forms == ["json_schema"] * 3
 
 
+async def test_a_refusal_that_comes_before_an_answer_by_schema_is_forgotten(monkeypatch):
+    refused = asyncio.Event()
+
+    async def answer(asked: Asked) -> web.Response:
+        if asked.form != "json_schema":
+            return says("still thinking")
+        if len(server.asked) == 1:
+            return refuses(400, "no such response_format")
+        await refused.wait()
+        return says(GOOD)
+
+    async with endpoint(answer, monkeypatch) as (opened, server):
+        first, second = asyncio.create_task(opened.ask(REQUEST)), opened.ask(REQUEST)
+        by_schema = asyncio.create_task(second)
+        with pytest.raises(Unreadable):
+            await first
+        assert opened.ways["m"].form == "guided"
+        refused.set()
+        await by_schema
+        assert opened.ways["m"] == Way(proven=True)
+
+
 async def test_an_unreadable_reply_teaches_nothing(monkeypatch):
     replies = iter([says("prose"), says(GOOD)])
     async with endpoint(lambda asked: next(replies), monkeypatch) as (opened, server):
