@@ -77,8 +77,8 @@ cache_option = click.option(
 )
 
 
-def _count(flag: str, text: str) -> Callable[[F], F]:
-    return click.option(flag, type=POSITIVE, default=64, show_default=True, help=text)
+def _count(flag: str, default: int, text: str) -> Callable[[F], F]:
+    return click.option(flag, type=POSITIVE, default=default, show_default=True, help=text)
 
 
 def grading_options(command: F) -> F:
@@ -283,6 +283,7 @@ def score(records: Path, tasks: tuple[Path, ...], out: Path) -> None:
 
 @main.command()
 @click.argument("urls", nargs=-1, required=True)
+@click.option("--browser", is_flag=True, help="Let a browser show what http cannot get.")
 @grading_options
 def fetch(urls: tuple[str, ...], **options: Any) -> None:
     """Show each page's fate as a line of JSON."""

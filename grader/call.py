@@ -33,7 +33,7 @@ Watch = Callable[[Grader, Reader], AbstractContextManager[Callable[[], None]]]
 @dataclass(slots=True)
 class Ending:
     """How a call ended. `ungraded` counts the records that could not be judged, by reason;
-    `problems` tells what is damaged in the archives."""
+    `problems` tells what else a user should know."""
 
     submissions: int = 0
     rejects: int = 0

@@ -60,7 +60,7 @@ class Grader:
 
     async def page(self, url: str) -> Page:
         """The page behind a URL as records that cite it are judged on."""
-        return await self._pipeline.page(canonical(url))
+        return await self._pipeline.pages.page(canonical(url))
 
     async def stop(self, grace: float) -> None:
         """Take no new work, give what is under way `grace` seconds to end, keep its results.
@@ -81,8 +81,8 @@ class Grader:
 
     @property
     def problems(self) -> tuple[str, ...]:
-        """What was found damaged in the archives, with file and place."""
-        return self._pipeline.problems
+        """What a user should know: damage in the archives, a browser that would have been used."""
+        return self._pipeline.pages.problems
 
     def work(self) -> dict[str, Any]:
         """What was done so far (`work` of summary.json): by stage, with what models took and

@@ -20,6 +20,7 @@ class Settings:
     they and the cache does. `max_age` is in seconds: a page that was fetched longer ago is
     fetched again. `allow_hosts` are HOST or HOST:PORT that the address guard lets through.
     `workers` counts model calls under way at once, `fetch_workers` visits of pages,
+    `browser_workers` pages in a browser (none without `browser`),
     `cpu_workers` processes that read pages and compare excerpts. `judge_timeout` is in seconds,
     for one attempt at a model call; `budget` in US dollars, by the `prices` of models; a `dry`
     grader asks no model, and counts what it would take.
@@ -33,6 +34,8 @@ class Settings:
     max_age: float | None = None
     allow_hosts: tuple[str, ...] = ()
     fetch_workers: int = 64
+    browser: bool = True
+    browser_workers: int = 4
     judge_timeout: float = 120.0
     budget: float | None = None
     dry: bool = False

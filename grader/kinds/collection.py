@@ -114,7 +114,7 @@ class CollectionKind:
                 by_page[urls[record.url]].append(place)
 
         async def on_page(url: str, places: Sequence[int]) -> None:
-            page = await pipeline.page(url)
+            page = await pipeline.pages.page(url)
             for start in range(0, len(places), TOGETHER):
                 group = places[start : start + TOGETHER]
                 judged = await self._judge([records[place] for place in group], page, pipeline)
