@@ -17,8 +17,8 @@ from rapidfuzz import fuzz
 
 LARGEST = 30
 """Names in a block at most: what a model can hold side by side."""
-LARGEST_BY_ONE_WORD = 8
-"""The same where some of them share no more than a rare word."""
+LARGEST_BY_WORDS = 8
+"""The same where some of them share no more than a rare word, or the first and most others."""
 
 
 def blocks(names: Iterable[str]) -> list[tuple[str, ...]]:
@@ -33,7 +33,7 @@ def blocks(names: Iterable[str]) -> list[tuple[str, ...]]:
     members = {number: [number] for number in block_of}
     for likeness, one, other in sorted(_pairs(looks), key=lambda pair: (-pair[0], pair[1:])):
         one, other = block_of[one], block_of[other]
-        most = LARGEST_BY_ONE_WORD if likeness == _BY_ONE_WORD else LARGEST
+        most = LARGEST_BY_WORDS if likeness == _BY_WORDS else LARGEST
         if one != other and len(members[one]) + len(members[other]) <= most:
             if len(members[one]) < len(members[other]):
                 one, other = other, one
@@ -89,8 +89,9 @@ def _look(name: str) -> _Look:
     initials = _initials(every) | _initials(words)
     parts = frozenset((*words, *map("".join, pairwise(every)), *initials, joined))
     pieces = {word[at : at + 4] for word in words for at in range(len(word) - 3)}
-    traces = parts | pieces if len(joined) <= _LONGEST_SPELT else parts
-    return _Look(name, tuple(words), joined, parts, tuple(sorted(traces)), _numbers(text))
+    turned = {"".join(sorted(words)), *(words[0][0] + word for word in words[1:])}
+    traces = parts | turned | (pieces if len(joined) <= _LONGEST_SPELT else set())
+    return _Look(name, tuple(words), joined, parts, tuple(sorted(traces - {""})), _numbers(text))
 
 
 _MOST_WORDS = 16
@@ -138,7 +139,7 @@ _MOST_COMPARED = 64
 
 # ------------------------------------------------------------------------------------- how alike
 
-_BY_ONE_WORD = 60
+_BY_WORDS = 60
 _ALIKE = 75
 _LEAST_SHARED = 3  # a third of the words
 
@@ -164,8 +165,9 @@ def _likeness(one: _Look, other: _Look, rare: frozenset[str]) -> int:
         return 85
     if ratio := _ratio("".join(left), "".join(right)):
         return ratio
-    if 2 * len(shared) >= fewer and not rare.isdisjoint(shared):
-        return _BY_ONE_WORD
+    begin_alike = one.words[0] == other.words[0] and 3 * len(shared) >= 2 * fewer
+    if begin_alike or (2 * len(shared) >= fewer and not rare.isdisjoint(shared)):
+        return _BY_WORDS
     return 0
 
 
