@@ -123,6 +123,8 @@ def serving(
             pass
 
     class Server(ThreadingHTTPServer):
+        request_queue_size = 128
+
         def handle_error(self, request: Any, client_address: Any) -> None:
             pass  # a client that goes away, which is its right
 

@@ -1,7 +1,7 @@
 """Collections through a real grader, on an archive of our own."""
 
 import asyncio
-from collections.abc import Callable, Mapping
+from collections.abc import AsyncIterator, Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +13,7 @@ from grader.grader import Grader
 from grader.rescore import rescore
 from grader.results import Output, Result
 from grader.settings import Settings
-from grader.submissions import submission
+from grader.submissions import Submission, submission
 from grader.tasks import CollectionTask, Package, load
 
 SITE = "https://site.example"
@@ -378,6 +378,31 @@ def test_the_papers_case_comes_out(tmp_path: Path) -> None:
     assert full["soft"]["recall"] == pytest.approx(7 / 12)
     assert round(full["soft"]["f1"], 2) == 0.57
     assert full["hard"] == pytest.approx({"precision": 1 / 3, "recall": 1 / 3, "f1": 1 / 3})
+
+
+# A stream from memory
+
+
+async def test_a_trainer_streams_submissions_and_takes_results_as_they_end(tmp_path: Path) -> None:
+    archive = write_archive(tmp_path / "pages.warc", PAGES)
+    taken = []
+
+    async def rollouts() -> AsyncIterator[Submission]:
+        for number in range(3):
+            yield submission(TASK, {"rollout": number, "records": [acme()] * (number + 1)})
+            if number == 1:
+                assert await anext(results) is not None  # while the stream goes on
+                taken.append(number)
+
+    async with Grader(Settings(cache=tmp_path, pages=(archive,), offline=True)) as grader:
+        one = submission(TASK, {"records": [acme()]})
+        results = aiter(grader.grade([one]))
+        rest = [result async for result in grader.grade(rollouts())]
+        assert [result async for result in results] == []
+    assert taken == [1]
+    assert sorted((result.rollout, len(result.rows)) for result in rest) == [
+        ("0", 1), ("1", 2), ("2", 3),
+    ]  # fmt: skip
 
 
 # Fixtures
