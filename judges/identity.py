@@ -376,6 +376,42 @@ class Resolver:
             standard[axis.name] = named
         return standard
 
+    def axes(self, record: Record) -> Sequence[Axis]:
+        """The axes that a record has values on."""
+        return self._axes[record.subtask]
+
+    def outside(
+        self, records: Iterable[Record], standards: Iterable[Standard]
+    ) -> list[tuple[Axis, set[str]]]:
+        """The values of each closed axis that are no name in its roster, as they were submitted."""
+        values: dict[str, tuple[Axis, set[str]]] = {}
+        for record, standard in zip(records, standards, strict=True):
+            for axis in self._axes[record.subtask]:
+                value = record.item.get(axis.field)
+                if not isinstance(axis.identity, Closed) or not isinstance(value, str):
+                    continue
+                if standard[axis.name] is None:
+                    values.setdefault(axis.name, (axis, set()))[1].add(value)
+        return list(values.values())
+
+    def placed(
+        self,
+        records: Iterable[Record],
+        standards: Iterable[Standard],
+        members: Mapping[tuple[str, str], str],
+    ) -> list[Standard]:
+        """The standards with the member that stands, by axis and submitted value, in `members`."""
+        found: list[Standard] = []
+        for record, standard in zip(records, standards, strict=True):
+            values = ((axis.name, record.item.get(axis.field)) for axis in self.axes(record))
+            known = {
+                name: members[name, value]
+                for name, value in values
+                if isinstance(value, str) and (name, value) in members
+            }
+            found.append({**standard, **known} if known else standard)
+        return found
+
     def left_over(self, standards: Iterable[Standard]) -> list[tuple[Axis, set[str]]]:
         """The distinct values of each axis whose sameness is a question of meaning."""
         values: dict[str, set[str]] = {name: set() for name in self._open_axes}

@@ -11,13 +11,13 @@ from fetchers.page import Page
 from fetchers.urls import canonical
 from grader.collection_task import CollectionTask
 from grader.funnel import evidence
+from grader.identities import Identities, Named
 from grader.judging import Case
 from grader.leaves import Leaf, LeafReader
 from grader.pipeline import Pipeline
 from grader.results import Result
 from grader.rollup import Scorer
 from grader.submissions import Submission
-from judges.identity import Names, Resolver, cluster
 from judges.questions import Rejected, Trouble
 from judges.record import Record
 from judges.rules import Undecided
@@ -55,15 +55,20 @@ class CollectionKind:
         self._hierarchies = task.hierarchies
         self._reader = LeafReader(task)
         self._scorer = Scorer(task)
-        self._resolver = Resolver({name: h.levels for name, h in task.hierarchies.items()})
+        self._identities = Identities(task.hierarchies)
 
     async def grade(self, ordinal: int, submission: Submission, pipeline: Pipeline) -> Result:
         """One submission's result."""
         records = submission.records
         urls = {url: canonical(url) for url in {record.url for record in records}}
-        outcomes = await self._judge_all(records, urls, pipeline)
+        naming = asyncio.create_task(self._identities.name(records, urls, pipeline.judge.sameness))
+        try:
+            outcomes = await self._judge_all(records, urls, pipeline)
+            named = await naming
+        finally:
+            naming.cancel()
         # Many records take a while to put together: off the event loop.
-        return await asyncio.to_thread(self._result, ordinal, submission, urls, outcomes)
+        return await asyncio.to_thread(self._result, ordinal, submission, outcomes, named)
 
     def read(self, row: Mapping[str, Any]) -> Leaf:
         """A row of records.jsonl as the rollup sees it. Raises ValueError where it is none."""
@@ -144,25 +149,14 @@ class CollectionKind:
         self,
         ordinal: int,
         submission: Submission,
-        urls: Mapping[str, str],
         outcomes: Sequence[Outcome],
+        named: Sequence[Named],
     ) -> Result:
-        rows = self._rows(submission, urls, outcomes)
+        rows = [
+            _row(submission, *record)
+            for record in zip(submission.records, outcomes, named, strict=True)
+        ]
         return self.score(ordinal, submission.run, submission.rollout, rows, submission.error)
-
-    def _rows(
-        self, submission: Submission, urls: Mapping[str, str], outcomes: Sequence[Outcome]
-    ) -> list[dict[str, Any]]:
-        records = submission.records
-        standards = [self._resolver.standardise(record) for record in records]
-        clusters = {
-            axis.name: cluster(axis, values) for axis, values in self._resolver.left_over(standards)
-        }
-        rows = []
-        for record, standard, outcome in zip(records, standards, outcomes, strict=True):
-            names = self._resolver.name(record, standard, clusters, urls[record.url])
-            rows.append(_row(submission, record, names, outcome))
-        return rows
 
 
 def _outcome(page: Page, end: Verdict | Exception) -> Outcome:
@@ -176,7 +170,7 @@ def _outcome(page: Page, end: Verdict | Exception) -> Outcome:
             raise end
 
 
-def _row(submission: Submission, record: Record, names: Names, outcome: Outcome) -> dict[str, Any]:
+def _row(submission: Submission, record: Record, outcome: Outcome, named: Named) -> dict[str, Any]:
     """A line of records.jsonl (formats.md, 3)."""
     row: dict[str, Any] = {
         "run": submission.run,
@@ -186,13 +180,16 @@ def _row(submission: Submission, record: Record, names: Names, outcome: Outcome)
         "index": record.index,
         "item": record.item,
         "url": record.url,
-        "canonical": names.canonical,
-        "identity": names.identity,
+        "canonical": named.names.canonical,
+        "identity": named.names.identity,
         "page": outcome.page and _page(outcome.page),
     }
-    verdict = outcome.verdict
-    if verdict is None:
-        passed = None if outcome.error else False
+    if named.reasons:
+        row["identity_reasons"] = named.reasons
+    verdict, error = outcome.verdict, outcome.error or named.undecided
+    if verdict is None or error:
+        error = "" if record.fault else error
+        passed = None if error else False
         return {
             **row,
             "criteria": None,
@@ -203,8 +200,8 @@ def _row(submission: Submission, record: Record, names: Names, outcome: Outcome)
             "confidence": None,
             "reason": record.fault,
             "judge": None,
-            "state": "ungraded" if outcome.error else "invalid",
-            "error": outcome.error or None,
+            "state": "ungraded" if error else "invalid",
+            "error": error or None,
         }
     criteria = verdict.criteria
     return {

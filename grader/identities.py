@@ -1,0 +1,128 @@
+"""Which values of a submission's records name one thing: by form, and by meaning where a model is
+asked (WANDR, section 5 and appendix F)."""
+
+import asyncio
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from grader.collection_task import Hierarchy
+from grader.judging import Sameness
+from judges.identity import Axis, Closed, Names, Resolver, Standard, cluster
+from judges.questions import Rejected, Trouble
+from judges.record import Record
+from judges.sameness import Candidates, Placed, Roster, strays
+from queues.node import DeadlinePassed
+
+NO_ANSWER = (Trouble, Rejected, DeadlinePassed)
+"""Why a question may have no answer, while others can have one."""
+
+
+@dataclass(frozen=True, slots=True)
+class Named:
+    """What a record's values are called. `reasons` has, by axis, why a model placed or joined one;
+    `undecided` says which question about them got no answer, and why."""
+
+    names: Names
+    reasons: Mapping[str, str]
+    undecided: str
+
+
+@dataclass(frozen=True, slots=True)
+class _Answers:
+    """What is known of an axis' values beyond their form: reasons and failures, by value."""
+
+    reasons: dict[str, str]
+    undecided: dict[str, str]
+
+
+class Identities:
+    """Names the records of one task's submissions."""
+
+    def __init__(self, hierarchies: Mapping[str | None, Hierarchy]) -> None:
+        self._resolver = Resolver({name: h.levels for name, h in hierarchies.items()})
+
+    async def name(
+        self, records: Sequence[Record], urls: Mapping[str, str], sameness: Sameness | None
+    ) -> list[Named]:
+        """The names of a submission's records, in their order. `urls` has the canonical form of
+        each URL; without `sameness` form alone decides."""
+        standards = await asyncio.to_thread(self._standards, records)
+        answers: defaultdict[str, _Answers] = defaultdict(lambda: _Answers({}, {}))
+        if sameness is not None:
+            standards = await self._place(records, standards, sameness, answers)
+        clusters = await self._clusters(standards, sameness, answers)
+        return await asyncio.to_thread(self._named, records, urls, standards, clusters, answers)
+
+    def _standards(self, records: Sequence[Record]) -> list[Standard]:
+        return [self._resolver.standardise(record) for record in records]
+
+    async def _place(
+        self,
+        records: Sequence[Record],
+        standards: Sequence[Standard],
+        sameness: Sameness,
+        answers: Mapping[str, _Answers],
+    ) -> list[Standard]:
+        """The standards, with the members that a model finds behind values that no alias does."""
+        placed: dict[tuple[str, str], str] = {}
+        for axis, values in self._resolver.outside(records, standards):
+            assert isinstance(axis.identity, Closed)
+            asked = strays(Roster.of(axis.field, axis.identity), values)
+            ends = dict(zip(asked, await sameness.place(list(asked.values())), strict=True))
+            for value, end in ends.items():
+                if isinstance(end, Placed) and end.member is not None:
+                    placed[axis.name, value] = end.member
+                    answers[axis.name].reasons[value] = end.reason
+                elif isinstance(end, NO_ANSWER):
+                    answers[axis.name].undecided[value] = str(end)
+                elif isinstance(end, Exception):
+                    raise end
+        return self._resolver.placed(records, standards, placed)
+
+    async def _clusters(
+        self,
+        standards: Sequence[Standard],
+        sameness: Sameness | None,
+        answers: Mapping[str, _Answers],
+    ) -> dict[str, Mapping[str, str]]:
+        """The cluster of every value, by the axes whose sameness is a question of meaning."""
+        clusters: dict[str, Mapping[str, str]] = {}
+        for axis, values in self._resolver.left_over(standards):
+            if sameness is None:
+                clusters[axis.name] = cluster(axis, values)
+                continue
+            candidates = await asyncio.to_thread(Candidates, axis, values)
+            found = candidates.clusters(await sameness.merge(candidates.blocks))
+            clusters[axis.name] = found.names
+            answers[axis.name].reasons.update(found.reasons)
+            answers[axis.name].undecided.update(found.undecided)
+        return clusters
+
+    def _named(
+        self,
+        records: Sequence[Record],
+        urls: Mapping[str, str],
+        standards: Sequence[Standard],
+        clusters: Mapping[str, Mapping[str, str]],
+        answers: Mapping[str, _Answers],
+    ) -> list[Named]:
+        named = []
+        for record, standard in zip(records, standards, strict=True):
+            names = self._resolver.name(record, standard, clusters, urls[record.url])
+            reasons: dict[str, str] = {}
+            undecided = ""
+            for axis in self._resolver.axes(record) if answers else ():
+                for value in _spellings(axis, record, standard):
+                    known = answers[axis.name]
+                    if reason := known.reasons.get(value):
+                        reasons[axis.name] = reason
+                    if why := known.undecided.get(value):
+                        undecided = f"identity of {axis.field} undecided: {why}"
+            named.append(Named(names, reasons, undecided))
+        return named
+
+
+def _spellings(axis: Axis, record: Record, standard: Standard) -> set[str]:
+    """A value as it was submitted and in its standard form: answers are kept by either."""
+    return {value for value in (record.item.get(axis.field), standard[axis.name]) if value}
