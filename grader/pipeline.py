@@ -65,6 +65,10 @@ class Pipeline:
         settings, ledger = self._settings, self._cache.ledger
         if settings.judge == RULES:
             return ByRules(ledger, self._on_page, settings.cpu_workers)
+        # Begun now, the processes are there when the client is loaded and the first page is read.
+        warming = asyncio.create_task(self._pool.run(workers.ready))
+        stack.callback(warming.cancel)
+        await asyncio.sleep(0)
         from judges.endpoint import Endpoint  # takes half a second, which only models are worth
 
         endpoint = await stack.enter_async_context(Endpoint(settings.workers))

@@ -40,6 +40,10 @@ def open_store(folder: Path) -> None:
     _store = Bodies(folder)
 
 
+def ready() -> None:
+    """Nothing: a call that has the processes started."""
+
+
 def read_body(sha256: str, content_type: str) -> Reading:
     """Read a body of the store, and keep its text there."""
     found = extract(_store.get(sha256), content_type)
