@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from graphlib import CycleError, TopologicalSorter
 from math import prod
-from typing import Annotated, Literal, Self
+from typing import Annotated, Any, Literal, Self
 
 from pydantic import Field
 from pydantic import model_validator as validator
@@ -19,11 +19,21 @@ MOST_RECORDS = 10**9
 """What a hierarchy may ask for: counts are to stay within what JSON's readers can hold."""
 
 
+def _own_field(key: dict[str, Any]) -> tuple[str, ...]:
+    """The fields of a key that names none; `key` has what was valid of it."""
+    return (key["name"],) if "name" in key else ()
+
+
+def _first_key(task: dict[str, Any]) -> str:
+    """The member of a task that names none."""
+    return task["keys"][0].name if "keys" in task else ""
+
+
 class Key(Model):
     """One level of a hierarchy: what identifies its items, and how many each parent needs."""
 
     name: Name
-    fields: tuple[Name, ...] = Field(default_factory=lambda key: (key["name"],), min_length=1)
+    fields: tuple[Name, ...] = Field(default_factory=_own_field, min_length=1)
     volume: Annotated[int, Field(strict=True, ge=1)]
     identity: Identity = Semantic()
     shared: Annotated[bool, Field(strict=True)] = False
@@ -68,7 +78,7 @@ class CollectionTask(Task):
 
     kind: Literal["collection"]
     keys: tuple[Key, ...] = Field(min_length=1)
-    member: Name = Field(default_factory=lambda task: task["keys"][0].name)
+    member: Name = Field(default_factory=_first_key)
     judge: JudgeSpec = JudgeSpec()
     subtasks: tuple[Subtask, ...] = ()
 
