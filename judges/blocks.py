@@ -74,6 +74,7 @@ class _Look:
 
     name: str
     words: tuple[str, ...]
+    different_words: frozenset[str]
     joined: str
     parts: frozenset[str]
     traces: tuple[str, ...]
@@ -86,16 +87,24 @@ def _look(name: str) -> _Look:
     words = [word for word in every if word not in _SMALL]
     words = [word for word in words if not word.isdigit()] or words or every
     joined = "".join(every)
-    initials = _initials(every) | _initials(words)
-    parts = frozenset((*words, *map("".join, pairwise(every)), *initials, joined))
+    whole = {*words, joined, *_initials(every), *_initials(words)}
+    parts = whole.union(map("".join, pairwise(every)))
     pieces = {word[at : at + 4] for word in words for at in range(len(word) - 3)}
     turned = {"".join(sorted(words)), *(words[0][0] + word for word in words[1:])}
-    traces = parts | turned | (pieces if len(joined) <= _LONGEST_SPELT else set())
-    return _Look(name, tuple(words), joined, parts, tuple(sorted(traces - {""})), _numbers(text))
+    traces = parts | pieces | turned if len(joined) <= _LONGEST_SPELT else whole
+    return _Look(
+        name=name,
+        words=tuple(words),
+        different_words=frozenset(words),
+        joined=joined,
+        parts=frozenset(parts),
+        traces=tuple(sorted(traces - {""})),
+        numbers=_numbers(text),
+    )
 
 
-_MOST_WORDS = 16
-_LONGEST_SPELT = 40  # longer names are found by their words, not by how these are spelt
+_MOST_WORDS = 12
+_LONGEST_SPELT = 40  # longer names are found by whole words
 _SMALL = frozenset(
     ("a", "an", "the", "of", "and", "for", "de", "du", "des", "der", "die", "das", "und", "von")
 )
@@ -134,7 +143,7 @@ def _pairs(looks: Sequence[_Look]) -> Iterator[tuple[int, int, int]]:
 
 _COMMON = 32  # what more names have in common says nothing
 _RARE = 4
-_MOST_COMPARED = 64
+_MOST_COMPARED = 40
 
 
 # ------------------------------------------------------------------------------------- how alike
@@ -151,7 +160,7 @@ def _likeness(one: _Look, other: _Look, rare: frozenset[str]) -> int:
         return 100
     if one.joined in other.parts or other.joined in one.parts:
         return 90
-    shared = set(one.words) & set(other.words)
+    shared = one.different_words & other.different_words
     if not shared:
         return _ratio(one.joined, other.joined)
     fewer = min(len(one.words), len(other.words))
