@@ -10,6 +10,7 @@ import orjson
 from cache.keys import digest
 from fetchers.page import Page
 from grader import workers
+from grader.roles import Roles
 from grader.spending import Ask, Spending
 from judges import model
 from judges.model import PROMPT_VERSION, Facts
@@ -69,6 +70,10 @@ class Judge(Protocol):
     def sameness(self) -> "Sameness | None":
         """What decides beyond form which values name one thing, if anything does."""
 
+    @property
+    def roles(self) -> Roles | None:
+        """What decides of tables and short answers what form does not, if anything does."""
+
     async def judge(self, cases: Iterable[Case]) -> list[Verdict | Exception]:
         """A verdict each, or why there is none."""
 
@@ -97,6 +102,7 @@ class ByRules:
         )
         self.nodes: list[Node[Any, Any]] = [self._judge]
         self.sameness: Sameness | None = None
+        self.roles: Roles | None = None
 
     async def judge(self, cases: Iterable[Case]) -> list[Verdict | Exception]:
         """As Judge has it."""
@@ -151,7 +157,9 @@ class ByModel:
         )
         sameness = SamenessByModel(store, self.ask, name, spending)
         self.sameness: Sameness | None = sameness
-        self.nodes: list[Node[Any, Any]] = [self._judge, *sameness.nodes, self.ask]
+        roles = Roles(store, self.ask, name, spending)
+        self.roles: Roles | None = roles
+        self.nodes: list[Node[Any, Any]] = [self._judge, *sameness.nodes, *roles.nodes, self.ask]
 
     async def judge(self, cases: Iterable[Case]) -> list[Verdict | Exception]:
         """As Judge has it."""

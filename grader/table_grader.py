@@ -87,7 +87,7 @@ class TableGrader:
         self._texts: list[Row] = [
             tuple(row.get(column.name) or "" for column in task.columns) for row in task.rows
         ]
-        self._gold = [_read(task.columns, texts) for texts in self._texts]
+        self._gold = [read_row(task.columns, texts) for texts in self._texts]
         sentinels = {sentinel.strip() for sentinel in task.sentinels}
         self._scored = [
             [
@@ -118,7 +118,7 @@ class TableGrader:
 
     def _match(self, rows: Sequence[Row]) -> tuple[list[int | None], list[Matches]]:
         """The gold row of each row, and how its cells fare (none where it has no gold row)."""
-        pred = [_read(self._columns, row) for row in rows]
+        pred = [read_row(self._columns, row) for row in rows]
         found = match_rows(self._columns, self._keys, self._gold, pred)
         matches = [
             [] if gold_row is None else self._compare(gold_row, cells, texts)
@@ -249,7 +249,8 @@ def _column_figures(tallies: Sequence[Tally], matched: bool) -> ColumnFigures:
     return ColumnFigures(micro, Measures(*map(fmean, zip(*map(astuple, each), strict=True))))
 
 
-def _read(columns: Sequence[Column], texts: Row) -> list[Cell]:
+def read_row(columns: Sequence[Column], texts: Row) -> list[Cell]:
+    """A row's cells as their columns' comparators read them."""
     return [column.comparator.read(text) for column, text in zip(columns, texts, strict=True)]
 
 

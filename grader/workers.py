@@ -12,7 +12,8 @@ from cache.bodies import Bodies
 from fetchers.extract import extract
 from fetchers.page import Page
 from fetchers.signals import Signals
-from grader.table_grader import GradedTable, TableGrader
+from grader.judged_table import JudgedTable, Rulings, TableJudge
+from grader.table_grader import GradedTable
 from judges import model, rules
 from judges.excerpts import PageText
 from judges.record import Record
@@ -67,12 +68,17 @@ def _seen(page: Page) -> rules.PageSeen:
 
 def grade_table(task: bytes, response: str) -> GradedTable:
     """The score of a response to a pickled TableTask."""
-    return _table_grader(task).grade(response)
+    return _table_judge(task).grade(response)
+
+
+def judge_table(task: bytes, response: str, rulings: Rulings, source: int) -> JudgedTable:
+    """Both scores of a response to a pickled TableTask, and what a model may decide of it."""
+    return _table_judge(task).judge(response, rulings, source)
 
 
 @lru_cache(maxsize=256)  # reading the gold takes longer than unpickling it
-def _table_grader(task: bytes) -> TableGrader:
-    return TableGrader(pickle.loads(task))
+def _table_judge(task: bytes) -> TableJudge:
+    return TableJudge(pickle.loads(task))
 
 
 @lru_cache(maxsize=4)  # records of one page follow one another

@@ -181,9 +181,9 @@ def settled(spec: JudgeSpec, known: Facts) -> Verdict | None:
 def prompt(spec: JudgeSpec, known: Facts, model: str, effort: Effort) -> Request:
     """The question about a record. Records of one task share the system message, those of one
     page the beginning of the user's, so that a provider's cache of prefixes works."""
-    page, page_mark = _fenced("page", f"{known.final_url}\n\n{known.page}")
+    page, page_mark = fenced("page", f"{known.final_url}\n\n{known.page}")
     # The page's mark is known to whoever wrote the record.
-    record, _ = _fenced("record", known.record.replace(page_mark, ""))
+    record, _ = fenced("record", known.record.replace(page_mark, ""))
     return Request(
         role="judge",
         model=model,
@@ -194,7 +194,7 @@ def prompt(spec: JudgeSpec, known: Facts, model: str, effort: Effort) -> Request
     )
 
 
-def _fenced(what: str, content: str) -> tuple[str, str]:
+def fenced(what: str, content: str) -> tuple[str, str]:
     """Data between two lines with a mark that it cannot contain, as it is its digest."""
     raw = content.encode("utf-8", "surrogatepass")
     mark = hashlib.blake2b(raw, digest_size=16).hexdigest()

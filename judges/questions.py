@@ -12,8 +12,12 @@ EFFORTS: Mapping[str, Effort] = {
     "canonicalise": "low",
     "judge": "medium",
     "dedupe": "high",
+    "keys": "medium",
+    "cells": "medium",
+    "answer": "medium",
+    "failure": "medium",
 }
-"""How hard a model should think in a role (WANDR, section 6.1)."""
+"""How hard a model should think in a role (WANDR, section 6.1; tables and answers as a judge)."""
 
 
 @dataclass(frozen=True, slots=True)

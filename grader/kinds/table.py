@@ -1,13 +1,21 @@
-"""How a table is graded: its response in a process of its own, without a model."""
+"""How a table is graded: its response in a process of its own, and what strict comparison leaves
+open by a model, where one judges."""
 
 import pickle
+from collections.abc import Mapping
+from typing import Any
 
 from grader import workers
+from grader.judged_table import JudgedTable, Rulings
 from grader.pipeline import Pipeline
 from grader.results import Result
+from grader.roles import Roles
 from grader.submissions import Submission
-from grader.table_grader import GradedTable
+from grader.table_grader import GradedTable, TableScore
 from grader.table_task import TableTask
+
+JUDGED = ("item", "column", "row", "cell", "success", "formats")
+"""The figures that are told of the judged variant, beside the strict ones."""
 
 
 class TableKind:
@@ -18,24 +26,66 @@ class TableKind:
         self._pickled = pickle.dumps(task)  # once: a task travels with every response
 
     async def grade(self, ordinal: int, submission: Submission, pipeline: Pipeline) -> Result:
-        """One submission's result. A failed attempt handed in an empty text."""
-        graded: GradedTable = await pipeline.compute(
-            workers.grade_table, self._pickled, submission.response
-        )
+        """One submission's result. A failed attempt handed in an empty text. The strict score is
+        the same whoever judges."""
+        judged: Mapping[str, Any] = {}
+        if roles := pipeline.judge.roles:
+            graded, judged = await self._judge(ordinal, submission, pipeline, roles)
+        else:
+            graded = await pipeline.compute(workers.grade_table, self._pickled, submission.response)
         names = {
             "run": submission.run,
             "task": self._task.name,
             "rollout": submission.rollout,
         }
-        figures = graded.score.plain()
+        figures = {**graded.score.plain(), **judged}
         failed = {"error": submission.error} if submission.error else {}
+        ungraded = sum(row["state"] == "ungraded" for row in graded.rows)
         return Result(
             **names,
             ordinal=ordinal,
             kind="table",
-            ungraded=0,
+            ungraded=ungraded,
             error=submission.error,
             metrics={name: value for name, value in figures.items() if name != "counts"},
-            score={**names, "kind": "table", "complete": True, **failed, **figures},
+            score={**names, "kind": "table", "complete": not ungraded, **failed, **figures},
             rows=[{**names, "kind": "table", **row} for row in graded.rows],
         )
+
+    async def _judge(
+        self, source: int, submission: Submission, pipeline: Pipeline, roles: Roles
+    ) -> tuple[GradedTable, Mapping[str, Any]]:
+        """The strict score with what a model said in its lines, and the judged figures: keys
+        first, as they bring rows together whose cells may be in other words."""
+
+        async def ruled(rulings: Rulings) -> JudgedTable:
+            return await pipeline.compute(
+                workers.judge_table, self._pickled, submission.response, rulings, source
+            )
+
+        rows, cells, errors = {}, {}, {}
+        table = await ruled(Rulings())
+        for number, found in zip(
+            table.keys, await roles.keys.many(table.keys.values()), strict=True
+        ):
+            if isinstance(found, str):
+                errors[number] = found
+            else:
+                rows[number] = found
+        if rows:
+            table = await ruled(Rulings(rows))
+        for place, same in zip(
+            table.cells, await roles.cells.many(table.cells.values()), strict=True
+        ):
+            if isinstance(same, str):
+                errors[place[0]] = same
+            else:
+                cells[place] = same
+        if cells or errors:
+            table = await ruled(Rulings(rows, cells, errors))
+        return table.strict, {"judged": None if errors else _figures(table.score)}
+
+
+def _figures(score: TableScore) -> dict[str, Any]:
+    figures = score.plain()
+    return {name: figures[name] for name in JUDGED}

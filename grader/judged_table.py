@@ -1,0 +1,255 @@
+"""A table beside its strict score: what a model may decide of it, and what its rulings come to
+(tables.md, 5: cells that the comparator failed, under their column's criterion)."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from grader.table_grader import (
+    NOT_SCORED,
+    GradedTable,
+    Matches,
+    TableGrader,
+    TableScore,
+    read_row,
+)
+from grader.table_task import Column, TableTask
+from grader.tables import Row
+from judges.cells import Cell, Comparator, Match, is_blank
+from judges.judged_cells import MEASURED, Found, Key, Pair, Roster, Ruled, differs
+from judges.widesearch import WideSearchComparator
+
+Place = tuple[int, int]
+"""A row of the response, and a column."""
+
+MOST_KEYS = 300
+"""Rows of a response whose keys a model is asked about, at most; the first ones."""
+LONGEST_KEY = 200
+"""Characters of a key's cell. What is longer is hardly a name, and is not asked about."""
+MOST_ROWS, MOST_CHARACTERS = 500, 15_000
+"""Of the gold rows that a model is shown; endpoints bound what a schema may enumerate."""
+
+
+@dataclass(frozen=True, slots=True)
+class Rulings:
+    """What a model said of a response: the gold rows of keys, by row; cells, by their place; and
+    why it said nothing of some rows."""
+
+    rows: Mapping[int, Found] = field(default_factory=dict)
+    cells: Mapping[Place, Ruled] = field(default_factory=dict)
+    errors: Mapping[int, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class JudgedTable:
+    """The strict score with the lines of the rows, and the score by a model's rulings. `keys` and
+    `cells` are what a model may decide, so far as is known by the rulings on keys."""
+
+    strict: GradedTable
+    score: TableScore
+    keys: Mapping[int, Key]
+    cells: Mapping[Place, Pair]
+
+
+class TableJudge(TableGrader):
+    """Grades responses to one table task, with or without rulings of a model."""
+
+    def __init__(self, task: TableTask) -> None:
+        super().__init__(task)
+        self._criteria = [_criterion(column) for column in task.columns]
+        self._others = [_other_metrics(column) for column in task.columns]
+        self._gold_keys = {self._key_form(cells) for cells in self._gold}
+
+    def judge(self, response: str, rulings: Rulings, source: int) -> JudgedTable:
+        """Both scores of a response. `source` is its place in the input. Pure; never raises for
+        what the response holds."""
+        read = self._reader.read(response)
+        rows = read or []
+        strict = self.grade_rows(rows, parsed=read is not None)
+        found, matches = self._match(rows)
+        keys = dict(self._open_keys(rows, found, source))
+        joined = self._joined(rows, found, rulings.rows)
+        for number, gold_row in joined.items():
+            found[number] = gold_row
+            matches[number] = self._renamed(gold_row, rows[number], rulings.rows[number])
+        cells = dict(self._open_cells(rows, found, matches, source))
+        lines = self._annotated(strict.rows, joined, matches, rulings)
+        judged = [list(row) for row in matches]
+        for (number, place), ruled in rulings.cells.items():
+            if ruled.same and (number, place) in cells:
+                judged[number][place] = Match(True, ruled.reason)
+        tallies = self._tally(rows, judged)
+        score = self._score(found, judged, tallies, strict.score.parsed)
+        return JudgedTable(GradedTable(strict.score, lines), score, keys, cells)
+
+    # Keys
+
+    def _key_form(self, cells: Sequence[Any]) -> tuple[Any, ...]:
+        return tuple(self._columns[place].comparator.exact(cells[place]) for place in self._keys)
+
+    def _open_keys(
+        self, rows: Sequence[Row], found: Sequence[int | None], source: int
+    ) -> Iterator[tuple[int, Key]]:
+        """Keys that no gold row has in these words, where gold rows are left."""
+        missed = sorted(set(range(len(self._gold))) - set(found))
+        if not missed:
+            return
+        roster = self._roster(missed)
+        left = MOST_KEYS
+        for number, gold_row in enumerate(found):
+            if gold_row is not None or not left:
+                continue
+            key = tuple(rows[number][place] for place in self._keys)
+            if any(len(cell) > LONGEST_KEY for cell in key) or all(map(is_blank, key)):
+                continue
+            if self._key_form(read_row(self._columns, rows[number])) not in self._gold_keys:
+                left -= 1
+                yield number, Key(roster, key, source)
+
+    def _roster(self, missed: Sequence[int]) -> Roster:
+        """All gold keys, so that what is said of a key holds for every response; of a table too
+        large for that those that were missed, so far as there is room."""
+        names = tuple(self._columns[place].name for place in self._keys)
+        every = range(len(self._gold))
+        for numbers in (every, missed):
+            keys = [(n, tuple(self._texts[n][place] for place in self._keys)) for n in numbers]
+            room, fitting = MOST_CHARACTERS, []
+            for number, key in keys[:MOST_ROWS]:
+                room -= sum(map(len, key))
+                if room < 0:
+                    break
+                fitting.append((number, key))
+            if len(fitting) == len(keys):
+                break
+        return Roster(names, tuple(fitting))
+
+    def _joined(
+        self, rows: Sequence[Row], found: Sequence[int | None], said: Mapping[int, Found]
+    ) -> dict[int, int]:
+        """The gold row of each row whose key names one in other words, one to one; not where what
+        strict comparison shows speaks against it."""
+        taken = {gold_row for gold_row in found if gold_row is not None}
+        joined = {}
+        for number, ruled in sorted(said.items()):
+            gold_row = ruled.gold_row
+            if gold_row is None or gold_row in taken or found[number] is not None:
+                continue
+            gold, pred = self._gold[gold_row], read_row(self._columns, rows[number])
+            if not any(self._apart(place, gold[place], pred[place]) for place in self._keys):
+                taken.add(gold_row)
+                joined[number] = gold_row
+        return joined
+
+    def _apart(self, place: int, gold: Cell, pred: Cell) -> bool:
+        """Whether two cells of a key are shown to differ: a blank is no other name of anything."""
+        column = self._columns[place]
+        if column.comparator.compare(gold, pred).match:
+            return False
+        kind = column.kind if column.kind in MEASURED else "name"
+        return is_blank(gold.shown) or is_blank(pred.shown) or differs(kind, gold, pred)
+
+    def _renamed(self, gold_row: int, texts: Row, ruled: Found) -> list[Match | None]:
+        """How the cells fare of a row whose key is right in other words."""
+        matches = list(self._compare(gold_row, read_row(self._columns, texts), texts))
+        for place in self._keys:
+            if (match := matches[place]) and not match.match:
+                matches[place] = Match(True, ruled.reason)
+        return matches
+
+    # Cells
+
+    def _open_cells(
+        self,
+        rows: Sequence[Row],
+        found: Sequence[int | None],
+        matches: Sequence[Matches],
+        source: int,
+    ) -> Iterator[tuple[Place, Pair]]:
+        """Cells that failed and whose column has a criterion, but for what is shown to differ."""
+        for number, gold_row in enumerate(found):
+            if gold_row is None:
+                continue
+            for place, (match, criterion) in enumerate(
+                zip(matches[number], self._criteria, strict=True)
+            ):
+                gold, pred = self._texts[gold_row][place], rows[number][place]
+                if match is None or match.match or criterion is None:
+                    continue
+                if is_blank(gold) or is_blank(pred) or self._settled(place, gold, pred):
+                    continue
+                column = self._columns[place].name
+                yield (number, place), Pair(column, criterion, gold, pred, source)
+
+    def _settled(self, place: int, gold: str, pred: str) -> bool:
+        """Whether a cell that failed is wrong whatever a model says."""
+        comparator: Comparator = self._others[place] or self._columns[place].comparator
+        cells = comparator.read(gold), comparator.read(pred)
+        if self._others[place]:
+            return not comparator.compare(*cells).match
+        return differs(self._columns[place].kind, *cells)
+
+    # The lines of records.jsonl.
+
+    def _annotated(
+        self,
+        lines: Sequence[Mapping[str, Any]],
+        joined: Mapping[int, int],
+        matches: Sequence[Matches],
+        rulings: Rulings,
+    ) -> list[Mapping[str, Any]]:
+        """The strict lines with what a model said: `judged` in a cell that it was asked about, or
+        whose row it found; the gold row that it found for a key, and that row's finder."""
+        finders = {gold_row: number for number, gold_row in joined.items()}
+        annotated: list[Mapping[str, Any]] = []
+        for line in lines:
+            number = line["row"]
+            if number is None:
+                finder = finders.get(line["gold_row"])
+                annotated.append(line if finder is None else {**line, "judged_row": finder})
+                continue
+            cells: dict[int, dict[str, Any]] = {}
+            if number in joined:
+                line = {**line, "judged_gold_row": joined[number]}
+                cells = dict(enumerate(self._cells_found(joined[number], matches[number])))
+            elif number in rulings.rows:
+                why = rulings.rows[number].reason
+                cells = {place: {"judged": False, "why": why} for place in self._keys}
+            for place in range(len(self._columns)):
+                if ruled := rulings.cells.get((number, place)):
+                    cells.setdefault(place, {}).update(judged=ruled.same, why=ruled.reason)
+            named = {self._columns[place].name: more for place, more in cells.items()}
+            told = {name: {**cell, **named.get(name, {})} for name, cell in line["cells"].items()}
+            error = rulings.errors.get(number)
+            state = {"state": "ungraded", "error": error} if error else {}
+            annotated.append({**line, "cells": told, **state})
+        return annotated
+
+    def _cells_found(self, gold_row: int, matches: Matches) -> Iterator[dict[str, Any]]:
+        for gold, match in zip(self._texts[gold_row], matches, strict=True):
+            if match is None:
+                yield {"gold": gold, "judged": None, "why": NOT_SCORED}
+            else:
+                yield {"gold": gold, "judged": match.match, "why": match.why}
+
+
+DEFAULT_CRITERION = "It says the same as the gold cell, in whatever words, language or form."
+
+
+def _criterion(column: Column) -> str | None:
+    """What a model is to judge a column's cells by; None where there is nothing for it to judge."""
+    if isinstance(column.criterion, str) and (column.format or column.metric == (LLM_JUDGE,)):
+        return column.criterion
+    return DEFAULT_CRITERION if LLM_JUDGE in column.metric else None
+
+
+LLM_JUDGE = "llm_judge"
+
+
+def _other_metrics(column: Column) -> WideSearchComparator | None:
+    """What a WideSearch column measures beside what a model does, and no model may forgive."""
+    others = [name for name in column.metric if name != LLM_JUDGE]
+    if not others or LLM_JUDGE not in column.metric:
+        return None
+    comparator = column.comparator
+    assert isinstance(comparator, WideSearchComparator)
+    return WideSearchComparator(comparator.preprocess, others, comparator.criterion)

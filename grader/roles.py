@@ -1,0 +1,125 @@
+"""What a model is asked about tables and short answers: a stage a role, whose answers are kept."""
+
+from collections.abc import Awaitable, Callable, Iterable
+from dataclasses import astuple
+from functools import lru_cache
+from typing import Any, Generic, Protocol, TypeVar
+
+import orjson
+
+from cache.keys import digest
+from grader.spending import Ask, Spending
+from judges import judged_answers, judged_cells
+from judges.judged_answers import Decided, Doubt, Failed, Labelled
+from judges.judged_cells import Found, Key, Pair, Roster, Ruled
+from judges.questions import EFFORTS, Rejected, Trouble, Usage
+from queues.node import DeadlinePassed, Memory, Node, Store
+
+WAITING = 1_000
+"""Questions of one role that may wait for an answer at once; `ask` bounds what is asked."""
+
+
+class Answered(Protocol):
+    """An answer that tells what it took."""
+
+    @property
+    def usage(self) -> Usage:
+        """Calls and tokens."""
+
+
+In = TypeVar("In")
+Out = TypeVar("Out", bound=Answered)
+
+
+class Role(Generic[In, Out]):
+    """One role of a model: what it answers to a question is kept, by all of `parts` of it and by
+    model, effort and prompt `version`, with what it took. `kind` is a dataclass of plain values
+    and `usage`."""
+
+    def __init__(
+        self,
+        name: str,
+        answer: Callable[[In], Awaitable[Out]],
+        kind: Callable[..., Out],
+        *,
+        parts: Callable[[In], tuple[object, ...]],
+        model: str,
+        version: str,
+        store: Store,
+        spending: Spending,
+    ) -> None:
+        self._model = model
+        self._spending = spending
+
+        def kept(row: bytes) -> Out:
+            fields = orjson.loads(row)
+            return kind(**{**fields, "usage": Usage(**fields["usage"])})
+
+        self.node: Node[In, Out] = Node(
+            name,
+            answer,
+            key=lambda question: digest(version, model, EFFORTS[name], *parts(question)),
+            workers=WAITING,
+            memory=Memory(store, orjson.dumps, kept),
+        )
+
+    async def many(self, questions: Iterable[In]) -> list[Out | str]:
+        """The answers, or in the place of one why there is none. Raises what concerns more than
+        one question."""
+        ends: list[Out | str] = []
+        for end in await self.node.many(questions):
+            if not isinstance(end, Exception):
+                self._spending.needed(self.node.name, self._model, end.usage)
+                ends.append(end)
+            elif isinstance(end, Trouble | Rejected | DeadlinePassed):
+                ends.append(f"cannot be judged: {end}")
+            else:
+                raise end
+        return ends
+
+
+class Roles:
+    """The roles of one model. `keys` and `cells` decide what form does not of a table, `answer` of
+    a short answer; `failure` labels attempts that failed."""
+
+    def __init__(self, store: Store, ask: Ask, model: str, spending: Spending) -> None:
+        shared: Any = {"model": model, "store": store, "spending": spending}
+        self.keys: Role[Key, Found] = Role(
+            "keys",
+            judged_cells.finding_rows(ask, model, EFFORTS["keys"]),
+            Found,
+            parts=lambda key: (_roster_digest(key.roster), key.cells),
+            version=judged_cells.KEYS_VERSION,
+            **shared,
+        )
+        self.cells: Role[Pair, Ruled] = Role(
+            "cells",
+            judged_cells.judging_cells(ask, model, EFFORTS["cells"]),
+            Ruled,
+            parts=lambda pair: pair.parts,
+            version=judged_cells.CELLS_VERSION,
+            **shared,
+        )
+        self.answer: Role[Doubt, Decided] = Role(
+            "answer",
+            lambda doubt: judged_answers.judge(doubt, ask, model, EFFORTS["answer"]),
+            Decided,
+            parts=astuple,
+            version=judged_answers.ANSWER_VERSION,
+            **shared,
+        )
+        self.failure: Role[Failed, Labelled] = Role(
+            "failure",
+            lambda failed: judged_answers.label(failed, ask, model, EFFORTS["failure"]),
+            Labelled,
+            parts=astuple,
+            version=judged_answers.FAILURE_VERSION,
+            **shared,
+        )
+        roles = (self.keys, self.cells, self.answer, self.failure)
+        self.nodes: list[Node[Any, Any]] = [role.node for role in roles]
+
+
+@lru_cache(maxsize=256)
+def _roster_digest(roster: Roster) -> str:
+    return digest(*astuple(roster)).hex()

@@ -1,0 +1,229 @@
+"""Questions to a model about short answers: whether an answer that form does not decide is right,
+and what made a wrong attempt fail (K-BrowseComp, section 4 and table 1)."""
+
+import hashlib
+import json
+import re
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+from string import Template
+from typing import Any
+
+from judges.answers import Outcome, Reading, decide, read
+from judges.model import closed, fenced
+from judges.questions import Effort, Reply, Request, TooLong, Unreadable, Usage
+from judges.text import plain
+
+Ask = Callable[[Request], Awaitable[Reply]]
+
+_LAYOUT = 1  # goes up with every change of what is put around the prompts' text, or made of answers
+
+
+def _read(role: str, *more: object) -> tuple[str, str]:
+    """A role's prompt and its version, part of the key of its answers."""
+    prompt = (Path(__file__).parent / "prompts" / f"{role}.txt").read_text("utf-8")
+    return prompt, hashlib.sha256(f"{_LAYOUT} {more} {prompt}".encode()).hexdigest()[:16]
+
+
+ROOM = 60_000
+"""Characters of an attempt that a model is shown."""
+ROOMS_TRIED = 3
+"""How often what is too long for the model is cut to a quarter of the room."""
+FAITHLESS = 3
+"""How often a model is asked that finds an answer which nobody gave."""
+_MOST_SAID = 500  # characters of a reason that are kept
+
+
+async def _fitting(ask: Ask, request: Callable[[int], Request]) -> Reply:
+    """The answer to the request of so many characters that fits the model."""
+    room = ROOM
+    for _ in range(ROOMS_TRIED):
+        try:
+            return await ask(request(room))
+        except TooLong as error:
+            too_long = error
+            room //= 4
+    raise too_long
+
+
+# ------------------------------------------------------------------------------------------ answers
+
+
+@dataclass(frozen=True, slots=True)
+class Doubt:
+    """An answer that form does not decide. Where nothing marks one (`marked` is false) it is the
+    whole response, in which a model may find one. `beside` is what is said around it."""
+
+    question: str
+    golds: tuple[str, ...]
+    answer: str
+    beside: str
+    marked: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Decided:
+    """An outcome, the final answer, why, and what asking took."""
+
+    outcome: Outcome
+    extracted: str | None
+    reason: str
+    usage: Usage
+
+
+_CONFIDENCE = re.compile(
+    r"^\W{0,12}(?:confidence|신뢰도|확신도)\b.{0,60}$", re.IGNORECASE | re.MULTILINE
+)
+
+
+def doubt(question: str, golds: Sequence[str], response: str) -> Doubt:
+    """What is to be asked about a response that is undecided. CPU work on hostile text."""
+    reading = read(response)
+    beside = _CONFIDENCE.sub("", _ends(reading.beside, ROOM)).strip()
+    return Doubt(question, tuple(golds), _ends(reading.answer, ROOM), beside, reading.marked)
+
+
+async def judge(doubt: Doubt, ask: Ask, model: str, effort: Effort) -> Decided:
+    """Whether an answer is right. A value that differs stays wrong whatever the model says, and
+    what it extracts must stand in the response: raises Unreadable where it keeps to neither, and
+    what `ask` raises."""
+    used = Usage()
+    for _ in range(FAITHLESS):
+        reply = await _fitting(ask, lambda room: _question(doubt, room, model, effort))
+        used += reply.usage
+        answer = doubt.answer if doubt.marked else reply.value["answer"]
+        if doubt.marked or answer is None or _stands(answer, doubt.answer):
+            break
+    else:
+        raise Unreadable("the answer that was extracted does not stand in the response")
+    reason = reply.value["reason"].strip()[:_MOST_SAID]
+    return Decided(_outcome(doubt, answer, reply.value["correct"]), answer, reason, used)
+
+
+def _question(doubt: Doubt, room: int, model: str, effort: Effort) -> Request:
+    if doubt.marked:
+        attempt = {"final answer": _ends(doubt.answer, room // 2)}
+        if doubt.beside:
+            attempt["what is said beside it"] = _ends(doubt.beside, room // 2)
+    else:
+        attempt = {"response": _ends(doubt.answer, room)}
+    system = Template(_ANSWER).substitute(question=_json(doubt.question), golds=_json(doubt.golds))
+    return Request("answer", model, effort, system, _attempt(attempt), _answer_schema(doubt.marked))
+
+
+_ANSWER, ANSWER_VERSION = _read("answer")
+
+
+@lru_cache(maxsize=2)
+def _answer_schema(marked: bool) -> str:
+    found = {} if marked else {"answer": {"type": ["string", "null"]}}
+    return json.dumps(closed(reason={"type": "string"}, **found, correct={"type": "boolean"}))
+
+
+def _outcome(doubt: Doubt, answer: str | None, correct: bool) -> Outcome:
+    if answer is None:
+        return "no_answer"
+    strict = "undecided" if doubt.marked else decide(Reading(answer), *doubt.golds)
+    if strict in ("wrong", "no_answer"):
+        return strict
+    return "correct" if correct else "wrong"
+
+
+def _stands(answer: str, text: str) -> bool:
+    """Whether a text has an answer in it, white space, case and Markdown aside."""
+    answer, text = ("".join(plain(part).casefold().split()) for part in (answer, text))
+    return answer in text
+
+
+# ----------------------------------------------------------------------------------------- failures
+
+MODES: Mapping[str, str] = {
+    "F0": "the attempt is incomplete or its output malformed",
+    "F1": "the first query could not be narrowed: the search never found where to begin",
+    "F2": "a page could not be entered: dynamic, framed, behind a form or a viewer",
+    "F3": "hopping across sources: what one source gave was not carried on to the next",
+    "F4": "parsing semi-structured content: a table, list or record was read wrongly",
+    "F5": "selection among search results: the right one was there and was passed over",
+    "F6": "a rare entity or the spelling of its name was missed or confused",
+    "F7": "tracking constraints: a condition of the question was dropped or not checked",
+    "F8": "a calculation or procedure on the way went wrong",
+}
+"""Why attempts fail (K-BrowseComp, table 1)."""
+_FAILURE, FAILURE_VERSION = _read("failure", MODES)
+
+
+@dataclass(frozen=True, slots=True)
+class Failed:
+    """An attempt that failed: its answer (empty where it gave none) and its steps, as `steps`
+    shows them."""
+
+    question: str
+    golds: tuple[str, ...]
+    answer: str
+    steps: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Labelled:
+    """A failure mode, why, and what asking took."""
+
+    mode: str
+    reason: str
+    usage: Usage
+
+
+_STEP = 3_000  # characters of a step that are shown
+
+
+def steps(trajectory: Any) -> tuple[str, ...]:
+    """A trajectory (any JSON) as a model is shown it: JSON, cut in a step that is long; of many
+    the first and the last. CPU work."""
+    every = trajectory if isinstance(trajectory, list) else [trajectory]
+    most = ROOM // 100
+    if len(every) > most:
+        every = [*every[: most // 3], f"[… {len(every) - most} steps]", *every[-2 * most // 3 :]]
+    return tuple(_ends(_json(step), _STEP) for step in every)
+
+
+async def label(failed: Failed, ask: Ask, model: str, effort: Effort) -> Labelled:
+    """What made an attempt fail. Raises what `ask` raises."""
+    reply = await _fitting(ask, lambda room: _why(failed, room, model, effort))
+    return Labelled(reply.value["mode"], reply.value["reason"].strip()[:_MOST_SAID], reply.usage)
+
+
+def _why(failed: Failed, room: int, model: str, effort: Effort) -> Request:
+    steps = _ends("\n".join(failed.steps), room)
+    attempt = {"final answer": _ends(failed.answer, _STEP), "steps": steps}
+    system = Template(_FAILURE).substitute(
+        question=_json(failed.question),
+        golds=_json(failed.golds),
+        modes="\n".join(f"  {mode}: {what}" for mode, what in MODES.items()),
+    )
+    return Request("failure", model, effort, system, _attempt(attempt), _MODE)
+
+
+_MODE = json.dumps(closed(reason={"type": "string"}, mode={"type": "string", "enum": list(MODES)}))
+
+
+# ----------------------------------------------------------------------------------------- for both
+
+
+def _attempt(parts: Mapping[str, str]) -> str:
+    return fenced("attempt", "\n\n".join(f"{name}:\n{text}" for name, text in parts.items()))[0]
+
+
+def _ends(text: str, room: int) -> str:
+    """A text, or where it is longer than `room` its beginning and, mostly, its end."""
+    if len(text) <= room:
+        return text
+    head = room // 4
+    return f"{text[:head]} [… {len(text) - room} characters] {text[head - room :]}"
+
+
+def _json(value: Any) -> str:
+    try:
+        return json.dumps(value, ensure_ascii=False)
+    except RecursionError:
+        return '"(nested too deeply to be shown)"'

@@ -1,0 +1,206 @@
+"""Questions to a model about tables: whether two cells say the same under their column's criterion,
+and which row of a gold table a key in other words names (Ko-WideSearch, "Scoring Details";
+WideSearch's metric `llm_judge`).
+
+What strict comparison shows to differ binds the model: see `differs`.
+"""
+
+import hashlib
+import json
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+from string import Template
+from typing import Any
+
+from judges import surface
+from judges.blocks import contradict
+from judges.cells import Cell
+from judges.identity import fold
+from judges.model import closed, fenced
+from judges.questions import Effort, Reply, Request, Usage
+from judges.together import Together
+
+Ask = Callable[[Request], Awaitable[Reply]]
+
+_LAYOUT = 1  # goes up with every change of what is put around the prompts' text, or made of answers
+
+
+def _read(role: str) -> tuple[str, str]:
+    """A role's prompt and its version, part of the key of its answers."""
+    prompt = (Path(__file__).parent / "prompts" / f"{role}.txt").read_text("utf-8")
+    return prompt, hashlib.sha256(f"{_LAYOUT} {prompt}".encode()).hexdigest()[:16]
+
+
+_CELLS, CELLS_VERSION = _read("cells")
+_KEYS, KEYS_VERSION = _read("keys")
+
+TOGETHER = 25
+"""Cells of a column, or keys of a table, that are asked about at once, at most."""
+LONGEST = 1_000
+"""Characters of a cell that a model is shown."""
+_MOST_SAID = 500  # characters of a reason that are kept
+
+
+def differs(kind: str, gold: Cell, pred: Cell) -> bool:
+    """Whether strict comparison shows that two cells that do not match are not one, whatever a
+    model says of them: two numbers, dates or members of a roster, in a column of such; elsewhere
+    two values beside one another, and names of which each has a number that the other lacks."""
+    if kind in MEASURED:
+        return gold.value is not None and pred.value is not None
+    if surface.differ(surface.clean(gold.shown), surface.clean(pred.shown)):
+        return True
+    return kind == "name" and contradict(fold(gold.shown), fold(pred.shown))
+
+
+MEASURED = frozenset(("int", "float", "date", "enum"))
+"""Kinds of columns whose cells say a value that can be put beside another."""
+
+
+# -------------------------------------------------------------------------------------------- cells
+
+
+@dataclass(frozen=True, slots=True)
+class Pair:
+    """A gold cell and a predicted one that strict comparison does not find the same. `source` is
+    whose it is: what one source wrote is not shown beside what another did."""
+
+    column: str
+    criterion: str
+    gold: str
+    pred: str
+    source: int
+
+    @property
+    def parts(self) -> tuple[str, ...]:
+        """All that the answer depends on."""
+        return self.column, self.criterion, self.gold, self.pred
+
+
+@dataclass(frozen=True, slots=True)
+class Ruled:
+    """Whether a pair is the same, why, and what asking took."""
+
+    same: bool
+    reason: str
+    usage: Usage
+
+
+_TALKATIVE = 60
+"""Characters. Shorter cells turn up in many tables, with one answer for all of them: it is not
+given beside what is long enough to talk the model round."""
+
+
+def judging_cells(ask: Ask, model: str, effort: Effort) -> Together[Pair, Ruled]:
+    """Rules on pairs, many of one column and one source in a request."""
+
+    async def rule(pairs: Sequence[Pair]) -> list[Ruled]:
+        shown = [{"gold": _cut(pair.gold), "predicted": _cut(pair.pred)} for pair in pairs]
+        system = Template(_CELLS).substitute(
+            column=_json(pairs[0].column), criterion=_json(pairs[0].criterion)
+        )
+        reply = await ask(
+            Request("cells", model, effort, system, _numbered("cells", shown), _same(len(pairs)))
+        )
+        return [
+            Ruled(said["same"], said["reason"].strip()[:_MOST_SAID], usage)
+            for said, usage in _answers(reply, len(pairs))
+        ]
+
+    return Together(
+        rule,
+        lambda pair: (pair.source, pair.column, pair.criterion, len(pair.pred) > _TALKATIVE),
+        TOGETHER,
+    )
+
+
+@lru_cache(maxsize=64)
+def _same(count: int) -> str:
+    one = closed(reason={"type": "string"}, same={"type": "boolean"})
+    return json.dumps(closed(**{str(number): one for number in range(1, count + 1)}))
+
+
+# --------------------------------------------------------------------------------------------- keys
+
+
+@dataclass(frozen=True, slots=True)
+class Roster:
+    """The keys of gold rows: the names of the key columns, and a row's number with its cells."""
+
+    columns: tuple[str, ...]
+    rows: tuple[tuple[int, tuple[str, ...]], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Key:
+    """The key of a predicted row that no gold row has in these words. `source` as in Pair."""
+
+    roster: Roster
+    cells: tuple[str, ...]
+    source: int
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """The number of the gold row that a key names (None: of none), why, and what asking took."""
+
+    gold_row: int | None
+    reason: str
+    usage: Usage
+
+
+def finding_rows(ask: Ask, model: str, effort: Effort) -> Together[Key, Found]:
+    """Finds the rows of keys, many of one table and one source in a request."""
+
+    async def find(keys: Sequence[Key]) -> list[Found]:
+        roster = keys[0].roster
+        system = Template(_KEYS).substitute(
+            columns=_json(roster.columns),
+            rows="\n".join(f"{n}: {_json([*map(_cut, cells)])}" for n, cells in roster.rows),
+        )
+        shown = [dict(zip(roster.columns, map(_cut, key.cells), strict=True)) for key in keys]
+        numbers = tuple(number for number, _ in roster.rows)
+        reply = await ask(
+            Request(
+                "keys", model, effort, system, _numbered("keys", shown), _row(len(keys), numbers)
+            )
+        )
+        return [
+            Found(said["row"], said["reason"].strip()[:_MOST_SAID], usage)
+            for said, usage in _answers(reply, len(keys))
+        ]
+
+    return Together(find, lambda key: (key.source, key.roster), TOGETHER)
+
+
+@lru_cache(maxsize=64)
+def _row(count: int, numbers: tuple[int, ...]) -> str:
+    one = closed(reason={"type": "string"}, row={"$ref": "#/$defs/row"})
+    schema = closed(**{str(number): one for number in range(1, count + 1)})
+    row = {"type": ["integer", "null"], "enum": [*numbers, None]}
+    return json.dumps({**schema, "$defs": {"row": row}})
+
+
+# ----------------------------------------------------------------------------------------- for both
+
+
+def _numbered(what: str, values: Sequence[Any]) -> str:
+    """Strangers' values as one JSON object by number, fenced."""
+    content = json.dumps(dict(enumerate(values, 1)), ensure_ascii=False, indent=0)
+    return fenced(what, content)[0]
+
+
+def _answers(reply: Reply, count: int) -> list[tuple[Any, Usage]]:
+    """What is said of each number; what it took is told with the first."""
+    usages = [reply.usage] + [Usage()] * (count - 1)
+    said = (reply.value[str(number)] for number in range(1, count + 1))
+    return list(zip(said, usages, strict=True))
+
+
+def _cut(text: str) -> str:
+    return text if len(text) <= LONGEST else f"{text[:LONGEST]} […]"
+
+
+def _json(value: Any) -> str:
+    return json.dumps(value, ensure_ascii=False)
