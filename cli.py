@@ -26,7 +26,7 @@ from grader.rescore import rescore
 from grader.results import OutputError
 from grader.settings import RULES, Settings
 from grader.tasks import AnyTask, Package, TaskError, load, needing_model
-from grader.terminal import progress, scores_tables
+from grader.terminal import models_lines, progress, scores_tables
 from judges.questions import Price
 from judges.questions import Unusable as ModelUnusable
 
@@ -81,8 +81,8 @@ def _count(flag: str, default: int, text: str) -> Callable[[F], F]:
     return click.option(flag, type=POSITIVE, default=default, show_default=True, help=text)
 
 
-def grading_options(command: F) -> F:
-    """The flags of commands that fetch pages and judge."""
+def page_options(command: F) -> F:
+    """The flags of commands that fetch pages."""
     options = (
         click.option("--pages", multiple=True, type=EXISTING, help="A WARC archive, asked first."),
         click.option("--offline", is_flag=True, help="Never fetch a page."),
@@ -94,27 +94,34 @@ def grading_options(command: F) -> F:
             metavar="HOST[:PORT]",
             help="A host that the address guard lets pass.",
         ),
-        click.option("--judge", default=RULES, show_default=True, help="Who judges the records."),
-        click.option(
-            "--workers", type=POSITIVE, default=64, show_default=True, help="Model calls at once."
-        ),
-        click.option(
-            "--fetch-workers", type=POSITIVE, default=64, show_default=True, help="Visits at once."
-        ),
+        _count("--fetch-workers", 64, "Visits at once."),
+        _count("--browser-workers", 4, "Pages in a browser at once."),
     )
     for option in (cache_option, *reversed(options)):
         command = option(command)
     return command
 
 
+def grading_options(command: F) -> F:
+    """The flags of commands that fetch pages and judge."""
+    options = (
+        click.option(
+            "--judge", default=RULES, show_default=True, metavar="rules|MODEL",
+            help="Who judges the records.",
+        ),
+        _count("--workers", 64, "Model calls at once."),
+        click.option(
+            "--judge-timeout", type=click.FloatRange(0, min_open=True), metavar="S", default=120.0,
+            show_default=True, help="Seconds that a model has to answer.",
+        ),
+    )  # fmt: skip
+    for option in reversed(options):
+        command = option(command)
+    return page_options(command)
+
+
 def _settings(options: Mapping[str, Any]) -> Settings:
     prices = click.get_current_context().find_root().obj
-    if options.get("budget") is not None and options["judge"] not in (RULES, *prices):
-        raise Unusable(
-            f"--budget needs the price of {options['judge']}: write it in {CONFIGURATION} as "
-            f'[prices."{options["judge"]}"] with tokens_in, cached_in and tokens_out, '
-            "in US dollars for a million tokens"
-        )
     try:
         return Settings(prices=prices, **options)
     except ValueError as error:
@@ -124,8 +131,12 @@ def _settings(options: Mapping[str, Any]) -> Settings:
 def _prices(configuration: dict[str, Any]) -> dict[str, Price]:
     """The price table of a configuration, taken out of it."""
     try:
-        return {model: Price(**price) for model, price in configuration.pop("prices", {}).items()}
-    except (AttributeError, TypeError) as error:
+        prices = configuration.pop("prices", {}).items()
+        return {
+            model: Price(**{part: float(dollars) for part, dollars in price.items()})
+            for model, price in prices
+        }
+    except (AttributeError, TypeError, ValueError) as error:
         raise Unusable(f"{CONFIGURATION}: prices: {error}") from None
 
 
@@ -197,8 +208,10 @@ def _run(work: Coroutine[Any, Any, T]) -> T:
     """Run a command's work; what it cannot go on from is said in one line."""
     try:
         return asyncio.run(work)
-    except (ArchiveError, CacheError, ModelUnusable, OutputError, TaskError) as error:
+    except (ArchiveError, CacheError, OutputError, TaskError) as error:
         raise Unusable(str(error)) from None
+    except ModelUnusable as error:
+        raise Unusable(f"the model cannot be asked: {error}") from None
 
 
 def _load(paths: Sequence[Path]) -> list[Package]:
@@ -235,36 +248,58 @@ def grade(
     if settings.judge == RULES:
         _refuse_what_needs_a_model(loaded)
     ending = _run(grade_runs(runs, loaded, out, settings, limit, partial(progress, console)))
+    if settings.dry:
+        _tell_dry(ending)
+        raise SystemExit(_status(ending, COMPLETE))
     for table in scores_tables(ending.summary):
         Console().print(table)
     _tell(ending, out)
     raise SystemExit(_status(ending))
 
 
+def _tell_dry(ending: Ending) -> None:
+    """Say what a call would meet, and what it would ask of models."""
+    say = partial(Console().print, soft_wrap=True, markup=False)
+    say(f"a dry run: {ending.submissions} submissions read, no model asked, nothing written")
+    _tell_input(ending, "rejected lines or records", say)
+    _tell_ungraded(ending, "records have no verdict yet", say)
+    for line in models_lines(ending.summary["work"]):
+        say(f"the call would take about: {line}")
+
+
 def _tell(ending: Ending, out: Path) -> None:
     """Say what a reader of the table should know, and how to go on."""
-    if ending.rejects:
-        told = f"{ending.rejects} rejected lines or records: see {out / 'rejects.jsonl'}"
-        console.print(told, soft_wrap=True, markup=False)
-        for reject in ending.first_rejects:
-            console.print(f"  {reject.where}: {reject.reason}", soft_wrap=True, markup=False)
-    for problem in ending.problems:
-        console.print(problem, soft_wrap=True, markup=False)
-    if ending.ungraded:
-        count = ending.ungraded.total()
-        console.print(f"{count} records are ungraded; `grade`, called again, goes on with them:")
-        for reason, number in ending.ungraded.most_common(5):
-            console.print(f"  {number} x {reason}", soft_wrap=True, markup=False)
+    say = partial(console.print, soft_wrap=True, markup=False)
+    _tell_input(ending, f"rejected lines or records: see {out / 'rejects.jsonl'}", say)
+    _tell_ungraded(ending, "records are ungraded; `grade`, called again, goes on with them", say)
+    for line in models_lines(ending.summary["work"]):
+        say(line)
     if ending.interrupted:
         console.print("interrupted; what was done is kept, the same command goes on from here")
 
 
-def _status(ending: Ending) -> int:
+def _tell_input(ending: Ending, rejected: str, say: Callable[[str], None]) -> None:
+    if ending.rejects:
+        say(f"{ending.rejects} {rejected}")
+        for reject in ending.first_rejects:
+            say(f"  {reject.where}: {reject.reason}")
+    for problem in ending.problems:
+        say(problem)
+
+
+def _tell_ungraded(ending: Ending, ungraded: str, say: Callable[[str], None]) -> None:
+    if ending.ungraded:
+        say(f"{ending.ungraded.total()} {ungraded}:")
+        for reason, number in ending.ungraded.most_common(5):
+            say(f"  {number} x {reason}")
+
+
+def _status(ending: Ending, ungraded: int = UNGRADED) -> int:
     if ending.interrupted:
         return INTERRUPTED
     if not ending.submissions:
         return UNUSABLE
-    return UNGRADED if ending.ungraded else COMPLETE
+    return ungraded if ending.ungraded else COMPLETE
 
 
 @main.command()
@@ -284,7 +319,7 @@ def score(records: Path, tasks: tuple[Path, ...], out: Path) -> None:
 @main.command()
 @click.argument("urls", nargs=-1, required=True)
 @click.option("--browser", is_flag=True, help="Let a browser show what http cannot get.")
-@grading_options
+@page_options
 def fetch(urls: tuple[str, ...], **options: Any) -> None:
     """Show each page's fate as a line of JSON."""
     settings = _settings(options)

@@ -45,18 +45,19 @@ class Ending:
 
 
 class Call:
-    """Writes the results of a call, and sums them up."""
+    """Writes the results of a call, and sums them up; without `out` it writes nothing."""
 
-    def __init__(self, tasks: Sequence[AnyTask], out: Path, inputs: Sequence[Path]) -> None:
+    def __init__(self, tasks: Sequence[AnyTask], out: Path | None, inputs: Sequence[Path]) -> None:
         """Raises OutputError where `out` cannot be written or holds an input."""
         self.ending = Ending()
         self._summary = Summary(tasks)
-        self._output = Output(out, inputs)
+        self._output = Output(out, inputs) if out else None
         self._written = monotonic()
 
     def reject(self, reject: Reject) -> None:
         """Keep and count what no submission can take."""
-        self._output.reject(reject)
+        if self._output:
+            self._output.reject(reject)
         self._summary.reject(reject)
         self.ending.rejects += 1
         if len(self.ending.first_rejects) < FIRST:
@@ -64,7 +65,8 @@ class Call:
 
     def add(self, result: Result) -> None:
         """Write one submission's result."""
-        self._output.add(result)
+        if self._output:
+            self._output.add(result)
         self._summary.add(result)
         self.ending.submissions += 1
         if result.ungraded:
@@ -73,15 +75,16 @@ class Call:
 
     def checkpoint(self, work: dict[str, Any]) -> None:
         """Bring summary.json up to date, now and then."""
-        if monotonic() - self._written >= SUMMARY_EVERY:
+        if self._output and monotonic() - self._written >= SUMMARY_EVERY:
             self._output.summarise(self._summary.report(work))
             self._written = monotonic()
 
     def close(self, work: dict[str, Any]) -> None:
         """Write what is left."""
         self.ending.summary = self._summary.report(work)
-        self._output.summarise(self.ending.summary)
-        self._output.close()
+        if self._output:
+            self._output.summarise(self.ending.summary)
+            self._output.close()
 
 
 async def grade_runs(
@@ -92,15 +95,17 @@ async def grade_runs(
     limit: int | None,
     watch: Watch,
 ) -> Ending:
-    """Grade run files (`-` is standard input) into `out`. SIGINT and SIGTERM stop it cleanly.
+    """Grade run files (`-` is standard input) into `out`; a dry run writes nothing there. SIGINT
+    and SIGTERM stop it cleanly.
 
-    `limit` is a number of records. Raises OutputError, CacheError and ArchiveError; what was done
-    until then is kept and written.
+    `limit` is a number of records. Raises OutputError, CacheError, ArchiveError and Unusable; what
+    was done until then is kept and written.
     """
-    call = Call(tasks, out, [Path(run) for run in runs if run != "-"])
-    _collect_less()
-    reader = Reader(runs, {task.name: task for task in tasks}, call.reject, limit)
-    async with Grader(settings) as grader:
+    inputs = [Path(run) for run in runs if run != "-"]
+    async with Grader(settings) as grader:  # first: what it cannot use must cost no results
+        call = Call(tasks, None if settings.dry else out, inputs)
+        _collect_less()
+        reader = Reader(runs, {task.name: task for task in tasks}, call.reject, limit)
         try:
             with watch(grader, reader) as step, _stopped_by_signals(grader, call.ending):
                 async for result in grader.grade(reader):

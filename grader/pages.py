@@ -61,7 +61,7 @@ class Pages:
         self._opening = asyncio.Lock()
         self._browser: Browser | None = None
         self._no_browser = ""
-        self._unreachable: dict[str, Page] = {}
+        self._in_vain: dict[str, Page] = {}  # what retries did not better in this call
         self.nodes = self._make_nodes()
 
     async def __aenter__(self) -> Self:
@@ -117,8 +117,8 @@ class Pages:
     async def page(self, url: str) -> Page:
         """The page behind a canonical URL: visited, read and triaged. Never raises for what the
         page or its host does; one that could not be had this time has the state `unreachable`."""
-        if url in self._unreachable:  # tried in vain in this call, retries and all
-            return self._unreachable[url]
+        if url in self._in_vain:
+            return self._in_vain[url]
         try:
             page = await self._first(url)
         except Refused as refused:
@@ -131,7 +131,7 @@ class Pages:
         if self._settings.browser and page.via == "http" and worth_a_browser(page.state):
             page = await self._better(url, page)
         if page.state == "unreachable":
-            self._unreachable[url] = page
+            self._in_vain[url] = page
         return page
 
     async def read_again(self, page: Page) -> None:
@@ -157,7 +157,10 @@ class Pages:
                 shown = await self._page(await self._render(url))
             except MissingBody:
                 shown = await self._page(await self._render(url, anew=True))
-        except (NoBrowserHere, Refused, Unreachable):
+        except Unreachable:
+            self._in_vain[url] = page  # it takes a browser long to give up
+            return page
+        except (NoBrowserHere, Refused):
             return page
         more = page.state == "unrendered" and shown.state not in ("unreachable", "unrendered")
         return shown if shown.state == "ok" or more else page

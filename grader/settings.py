@@ -43,5 +43,12 @@ class Settings:
     cpu_workers: int = field(default_factory=lambda: os.cpu_count() or 1)
 
     def __post_init__(self) -> None:
-        """Raises ValueError for one of `allow_hosts` that is no host."""
+        """Raises ValueError for one of `allow_hosts` that is no host, and for a budget for a model
+        without a price."""
         Guard(self.allow_hosts)
+        if self.budget is not None and self.judge not in (RULES, *self.prices):
+            raise ValueError(
+                f"a budget needs the price of {self.judge}: write it in grader.toml as "
+                f'[prices."{self.judge}"] with tokens_in, cached_in and tokens_out, '
+                "in US dollars for a million tokens"
+            )

@@ -1,10 +1,12 @@
 """What models cost: counted by role and model, foreseen, and bounded."""
 
+import asyncio
 from collections import defaultdict
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import asdict, astuple
 from typing import Any
 
+from cache.keys import digest
 from judges.questions import Price, Rejected, Reply, Request, Usage
 
 BYTES_A_TOKEN = 3.5
@@ -25,16 +27,12 @@ class NotAsked(Rejected):
     """A request of a dry run: counted, and not made."""
 
 
-class NoPrice(Exception):
-    """A budget is set and a model has no price; the message says where to write it."""
-
-
 class Spending:
     """What the model calls of one grader cost, or would. `spent` is what was paid for so far.
 
     What results take without cache and shared work is told to `needed`: the difference is what
-    these saved. `budget` is in US dollars; a `dry` one makes no call and counts what each would
-    take.
+    these saved. `budget` is in US dollars, and wants a price for every model; a `dry` one makes no
+    call and counts what each would take.
     """
 
     def __init__(
@@ -49,30 +47,57 @@ class Spending:
         self._budget = budget
         self._dry = dry
         self._reserved = 0.0
+        self._dearest: dict[Role, float] = {}
+        self._freed = asyncio.Event()
+        self._asked_dry: set[bytes] = set()
         self._needed: defaultdict[Role, Usage] = defaultdict(Usage)
         self._foreseen: defaultdict[Role, Usage] = defaultdict(Usage)
 
     def bounded(self, ask: Ask) -> Ask:
         """`ask` within the budget: raises OverBudget in place of a call whose estimated cost
         would pass it, and NotAsked in place of every call of a dry run."""
+        if self._dry:
+            return self._foresee
+        if self._budget is None:
+            return ask
+        budget = self._budget
 
         async def within(request: Request) -> Reply:
-            estimate = self._estimate(request)
-            if self._dry:
-                self._foreseen[request.role, request.model] += estimate
-                raise NotAsked("not asked: a dry run")
-            if self._budget is None:
-                return await ask(request)
-            cost = self._prices[request.model].of(estimate)
-            if self.cost + self._reserved + cost > self._budget:
-                raise OverBudget(f"the budget of {self._budget:.2f} USD is spent")
-            self._reserved += cost
+            cost = await self._reserve(request, budget)
+            role = request.role, request.model
             try:
-                return await ask(request)
+                reply = await ask(request)
+                took = self._prices[request.model].of(reply.usage)
+                self._dearest[role] = max(took, self._dearest.get(role, 0.0))
+                return reply
             finally:
                 self._reserved -= cost
+                self._freed.set()
 
         return within
+
+    async def _foresee(self, request: Request) -> Reply:
+        key = digest(*astuple(request))
+        if key not in self._asked_dry:  # what failed is asked again by who needs it too
+            self._asked_dry.add(key)
+            self._foreseen[request.role, request.model] += self._estimate(request)
+        raise NotAsked("not asked: a dry run")
+
+    async def _reserve(self, request: Request, budget: float) -> float:
+        """Set aside what a call may cost, in US dollars: as much as the dearest one of its role
+        did. The first goes alone, since nobody knows yet how much a model writes."""
+        role = request.role, request.model
+        while True:
+            estimate = self._prices[request.model].of(self._estimate(request))
+            cost = max(estimate, self._dearest.get(role, 0.0))
+            if self.cost + cost > budget:
+                raise OverBudget(f"the budget of {budget:g} USD is spent")
+            fits = role in self._dearest and self.cost + self._reserved + cost <= budget
+            if fits or not self._reserved:
+                self._reserved += cost
+                return cost
+            self._freed.clear()
+            await self._freed.wait()
 
     def needed(self, role: str, model: str, usage: Usage) -> None:
         """A result was used that took so much when it was made, now or in an earlier call."""
@@ -108,7 +133,8 @@ class Spending:
 
     def _estimate(self, request: Request) -> Usage:
         text = len(request.system.encode()) + len(request.user.encode()) + len(request.schema)
-        so_far = self._spent.get((request.role, request.model), Usage())
+        role = request.role, request.model
+        so_far = self._spent.get(role) or self._needed.get(role) or Usage()
         out = so_far.tokens_out // so_far.calls if so_far.calls else TOKENS_OUT
         return Usage(calls=1, tokens_in=round(text / BYTES_A_TOKEN), tokens_out=out)
 

@@ -122,6 +122,27 @@ def scores_tables(summary: Mapping[str, Any]) -> Iterator[Table]:
             yield table
 
 
+def models_lines(work: Mapping[str, Any]) -> Iterator[str]:
+    """What each model took in each role, and what was spared: a line each, from a summary's
+    `work`."""
+    for role, stage in work.items():
+        for model, usage in stage.get("models", {}).items():
+            yield f"{role} by {model}: {_usage(usage)}"
+    if work.get("saved", {}).get("calls"):
+        yield f"spared by the cache and shared work: {_usage(work['saved'])}"
+
+
+def _usage(usage: Mapping[str, Any]) -> str:
+    share = usage["cached_in"] / max(usage["tokens_in"], 1)
+    dollars = usage["cost_usd"]
+    return (
+        f"{usage['calls']:,} calls, {usage['tokens_in']:,} tokens in"
+        f"{f' ({share:.0%} from the provider’s cache)' if share else ''}, "
+        f"{usage['tokens_out']:,} out, "
+        f"{'no price known' if dollars is None else f'{dollars:,.4f} USD'}"
+    )
+
+
 Row = tuple[Any, ...]
 
 

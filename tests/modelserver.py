@@ -1,9 +1,12 @@
 """A model's server on loopback, for tests: each request is answered as a function says."""
 
+import asyncio
 import json
-from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import asynccontextmanager
+import re
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass, field
+from threading import Event, Thread
 from typing import Any
 
 from aiohttp import web
@@ -35,6 +38,28 @@ class Asked:
     @property
     def messages(self) -> list[dict[str, str]]:
         return self.body.get("messages") or self.body["input"]
+
+    @property
+    def record(self) -> Any:
+        """The record that a judge is shown."""
+        return json.loads(self.fenced("record"))
+
+    def fenced(self, what: str) -> str:
+        """What stands between the only two lines with a mark for it."""
+        ((_, content),) = re.findall(rf"^<{what} (\w+)>\n(.*)\n</{what} \1>$", self.user, _LINES)
+        return str(content)
+
+    @property
+    def facts(self) -> Any:
+        return json.loads(self.user.rpartition("\nFacts:\n")[2])
+
+    @property
+    def schema(self) -> Any:
+        """The schema of the answer that is asked for."""
+        return self.body["response_format"]["json_schema"]["schema"]
+
+
+_LINES = re.MULTILINE | re.DOTALL
 
 
 Answer = Callable[[Asked], web.StreamResponse | Awaitable[web.StreamResponse]]
@@ -82,6 +107,57 @@ async def model_server(answer: Answer, port: int = 0) -> AsyncIterator[ModelServ
         yield server
     finally:
         await runner.cleanup()
+
+
+@contextmanager
+def model_behind(answer: Answer) -> Iterator[ModelServer]:
+    """The same in a thread of its own, for who has no event loop."""
+    found: list[ModelServer] = []
+    ready, over = Event(), Event()
+
+    async def serve() -> None:
+        async with model_server(answer) as server:
+            found.append(server)
+            ready.set()
+            await asyncio.to_thread(over.wait)
+
+    thread = Thread(target=asyncio.run, args=(serve(),))
+    thread.start()
+    try:
+        assert ready.wait(10)
+        yield found[0]
+    finally:
+        over.set()
+        thread.join()
+
+
+def agreement(schema: Any) -> Any:
+    """What meets a schema and finds nothing wrong."""
+    match schema:
+        case {"enum": choices}:
+            return choices[-1]
+        case {"type": "object", "properties": properties}:
+            return {name: agreement(part) for name, part in properties.items()}
+        case {"type": "array"}:
+            return []
+        case {"type": "boolean"}:
+            return True
+        case _:
+            return "So it stands there."
+
+
+def agrees(asked: Asked, **said: Any) -> web.Response:
+    """A reply by the schema that finds nothing wrong, but for what is given."""
+    return says(json.dumps({**agreement(asked.schema), **said}))
+
+
+class Dropped(web.Response):
+    """The connection is cut in place of an answer."""
+
+    async def prepare(self, request: web.BaseRequest) -> Any:
+        assert request.transport
+        request.transport.abort()
+        return await super().prepare(request)
 
 
 def says(text: str | None, finish: str = "stop", **message: Any) -> web.Response:
