@@ -17,24 +17,31 @@ T = TypeVar("T")
 @dataclass(frozen=True, slots=True)
 class Attempt:
     """One graded attempt. `extracted` is None where the answer is left to a judge to find;
-    `checklist` has a hit or miss for each slot, None where there is nothing to look at."""
+    `checklist` has a hit or miss for each slot, None where there is nothing to look at; `mode` is
+    how a judge says that it failed, if one was asked."""
 
     outcome: Outcome
     extracted: str | None
     confidence: float
     search_calls: int | None = None
     checklist: Mapping[str, bool] | None = None
+    mode: str | None = None
+
+    @property
+    def failure(self) -> str | None:
+        """The failure mode: F0 without a final answer; others need a judge (K-BrowseComp,
+        table 1)."""
+        return "F0" if self.outcome == "no_answer" else self.mode
 
     def score(self) -> dict[str, Any]:
-        """What it adds to a line of scores.jsonl. F0 is an attempt without a final answer; other
-        failure modes need a judge (K-BrowseComp, table 1)."""
+        """What it adds to a line of scores.jsonl."""
         return {
             "correct": self.outcome == "correct",
             "outcome": self.outcome,
             "extracted": self.extracted,
             "confidence": self.confidence,
             "search_calls": self.search_calls,
-            "failure": "F0" if self.outcome == "no_answer" else None,
+            "failure": self.failure,
         }
 
     def row(self, response: str) -> dict[str, Any]:
@@ -118,6 +125,7 @@ class _Tally:
     answered: Counter[tuple[float, bool]] = field(default_factory=Counter)
     searches: Counter[bool] = field(default_factory=Counter)
     searching: Counter[bool] = field(default_factory=Counter)
+    failures: Counter[str] = field(default_factory=Counter)
     hits: int = 0
     slots: int = 0
 
@@ -133,6 +141,8 @@ class AnswerFigures:
         tally = self._tallies.setdefault(task, _Tally())
         correct = attempt.outcome == "correct"
         tally.outcomes[attempt.outcome] += 1
+        if attempt.failure is not None:
+            tally.failures[attempt.failure] += 1
         if attempt.outcome != "no_answer":
             tally.answered[attempt.confidence, correct] += 1
         if attempt.search_calls is not None:
@@ -172,7 +182,10 @@ def _figures(tallies: Sequence[_Tally]) -> dict[str, Any]:
             for name, correct in (("correct", True), ("wrong", False))
         },
         "checklist": _mean(t.hits / t.slots for t in tallies if t.slots),
-        "failures": {"F0": _mean(t.outcomes["no_answer"] / t.outcomes.total() for t in tallies)},
+        "failures": {
+            mode: _mean(t.failures[mode] / t.outcomes.total() for t in tallies)
+            for mode in sorted({"F0"}.union(*(t.failures for t in tallies)))
+        },
     }
 
 

@@ -162,7 +162,7 @@ class Failed:
     question: str
     golds: tuple[str, ...]
     answer: str
-    steps: tuple[str, ...]
+    steps: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -175,16 +175,18 @@ class Labelled:
 
 
 _STEP = 3_000  # characters of a step that are shown
+_MOST_STEPS = 1_000
 
 
-def steps(trajectory: Any) -> tuple[str, ...]:
-    """A trajectory (any JSON) as a model is shown it: JSON, cut in a step that is long; of many
-    the first and the last. CPU work."""
+def steps(trajectory: Any) -> str:
+    """A trajectory (any JSON) as a model is shown it: a step a line as JSON, cut where one is long
+    and where they are many. CPU work."""
     every = trajectory if isinstance(trajectory, list) else [trajectory]
-    most = ROOM // 100
-    if len(every) > most:
-        every = [*every[: most // 3], f"[… {len(every) - most} steps]", *every[-2 * most // 3 :]]
-    return tuple(_ends(_json(step), _STEP) for step in every)
+    if len(every) > _MOST_STEPS:
+        head = _MOST_STEPS // 4
+        left = f"[… {len(every) - _MOST_STEPS} steps]"
+        every = [*every[:head], left, *every[head - _MOST_STEPS :]]
+    return _ends("\n".join(_ends(_json(step), _STEP) for step in every), ROOM)
 
 
 async def label(failed: Failed, ask: Ask, model: str, effort: Effort) -> Labelled:
@@ -194,8 +196,10 @@ async def label(failed: Failed, ask: Ask, model: str, effort: Effort) -> Labelle
 
 
 def _why(failed: Failed, room: int, model: str, effort: Effort) -> Request:
-    steps = _ends("\n".join(failed.steps), room)
-    attempt = {"final answer": _ends(failed.answer, _STEP), "steps": steps}
+    attempt = {
+        "final answer": _ends(failed.answer, _STEP),
+        "steps": _ends(failed.steps, room),
+    }
     system = Template(_FAILURE).substitute(
         question=_json(failed.question),
         golds=_json(failed.golds),

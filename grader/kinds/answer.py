@@ -1,10 +1,41 @@
-"""How a short answer is graded: extracted and matched in a process of its own, without a model."""
+"""How a short answer is graded: extracted and matched in a process of its own; by a model, where
+one judges, what form does not decide, and how a wrong attempt failed."""
+
+from dataclasses import dataclass, replace
+from typing import Any
 
 from grader.answer_grader import Attempt, assess
 from grader.answer_task import AnswerTask
 from grader.pipeline import Pipeline
 from grader.results import Result
+from grader.roles import Roles
 from grader.submissions import Submission
+from judges.judged_answers import Failed, doubt, steps
+
+
+@dataclass(frozen=True, slots=True)
+class _Judged:
+    """An attempt with what a model said of it: why it is right or wrong, and how it failed; or
+    why it said nothing: `error` of the outcome, `failure_error` of the failure mode."""
+
+    attempt: Attempt
+    reason: str = ""
+    failure_reason: str = ""
+    error: str = ""
+    failure_error: str = ""
+
+    def row(self) -> dict[str, Any]:
+        """What it adds to a line of records.jsonl."""
+        said = {
+            "reason": self.reason,
+            "failure_reason": self.failure_reason,
+            "failure_error": self.failure_error,
+        }
+        return {
+            **{name: text for name, text in said.items() if text},
+            "state": "ungraded" if self.error else "graded",
+            "error": self.error or None,
+        }
 
 
 class AnswerKind:
@@ -12,6 +43,7 @@ class AnswerKind:
 
     def __init__(self, task: AnswerTask) -> None:
         self._task = task
+        self._golds = (task.answer, *task.aliases)
 
     async def grade(self, ordinal: int, submission: Submission, pipeline: Pipeline) -> Result:
         """One submission's result. A failed attempt handed in an empty text."""
@@ -22,20 +54,58 @@ class AnswerKind:
             submission.trajectory,
             submission.search_calls,
         )
+        judged = _Judged(attempt)
+        if roles := pipeline.judge.roles:
+            judged = await self._decide(attempt, submission, pipeline, roles)
+            judged = await self._label(judged, submission, pipeline, roles)
+        return self._result(ordinal, submission, judged)
+
+    def _result(self, ordinal: int, submission: Submission, judged: _Judged) -> Result:
         names = {
             "run": submission.run,
             "task": self._task.name,
             "rollout": submission.rollout,
         }
+        attempt = judged.attempt
         failed = {"error": submission.error} if submission.error else {}
+        complete = not judged.error
         row = attempt.row(submission.response)
         return Result(
             **names,
             ordinal=ordinal,
             kind="answer",
-            ungraded=0,
+            ungraded=int(not complete),
             error=submission.error,
             metrics=attempt,
-            score={**names, "kind": "answer", "complete": True, **failed, **attempt.score()},
-            rows=[{**names, "kind": "answer", **row, "state": "graded", "error": None}],
+            score={**names, "kind": "answer", "complete": complete, **failed, **attempt.score()},
+            rows=[{**names, "kind": "answer", **row, **judged.row()}],
         )
+
+    async def _decide(
+        self, attempt: Attempt, submission: Submission, pipeline: Pipeline, roles: Roles
+    ) -> _Judged:
+        """What form does not decide."""
+        if attempt.outcome != "undecided":
+            return _Judged(attempt)
+        question = await pipeline.compute(
+            doubt, self._task.prompt, self._golds, submission.response
+        )
+        (said,) = await roles.answer.many([question])
+        if isinstance(said, str):
+            return _Judged(attempt, error=said)
+        extracted = said.extracted if attempt.extracted is None else attempt.extracted
+        return _Judged(replace(attempt, outcome=said.outcome, extracted=extracted), said.reason)
+
+    async def _label(
+        self, judged: _Judged, submission: Submission, pipeline: Pipeline, roles: Roles
+    ) -> _Judged:
+        """How a wrong attempt failed, where it tells what it did. The outcome stands without."""
+        attempt = judged.attempt
+        if attempt.outcome != "wrong" or not submission.trajectory:
+            return judged
+        shown = await pipeline.compute(steps, submission.trajectory)
+        failed = Failed(self._task.prompt, self._golds, attempt.extracted or "", shown)
+        (said,) = await roles.failure.many([failed])
+        if isinstance(said, str):
+            return replace(judged, failure_error=said)
+        return replace(judged, attempt=replace(attempt, mode=said.mode), failure_reason=said.reason)
