@@ -1,6 +1,7 @@
 """The front door: parses a command, calls one method, prints."""
 
 import asyncio
+import math
 import re
 import tomllib
 from collections.abc import Callable, Coroutine, Iterator, Mapping, Sequence
@@ -77,6 +78,13 @@ cache_option = click.option(
 )
 
 
+def _dollars(value: Any) -> float:
+    dollars = float(value)
+    if not 0 <= dollars < math.inf:
+        raise ValueError(f"{value!r} is no number of US dollars")
+    return dollars
+
+
 def _count(flag: str, default: int, text: str) -> Callable[[F], F]:
     return click.option(flag, type=POSITIVE, default=default, show_default=True, help=text)
 
@@ -131,10 +139,10 @@ def _settings(options: Mapping[str, Any]) -> Settings:
 def _prices(configuration: dict[str, Any]) -> dict[str, Price]:
     """The price table of a configuration, taken out of it."""
     try:
-        prices = configuration.pop("prices", {}).items()
+        prices = configuration.pop("prices", {})
         return {
-            model: Price(**{part: float(dollars) for part, dollars in price.items()})
-            for model, price in prices
+            model: Price(**{part: _dollars(price[part]) for part in price})
+            for model, price in prices.items()
         }
     except (AttributeError, TypeError, ValueError) as error:
         raise Unusable(f"{CONFIGURATION}: prices: {error}") from None
@@ -234,7 +242,7 @@ def _refuse_what_needs_a_model(tasks: Sequence[AnyTask]) -> None:
 @tasks_option
 @out_option
 @click.option("--limit", type=POSITIVE, help="Grade the first N records.")
-@click.option("--budget", type=click.FloatRange(0), metavar="USD", help="For model calls.")
+@click.option("--budget", type=_dollars, metavar="USD", help="For model calls.")
 @click.option("--dry-run", "dry", is_flag=True, help="Ask no model; tell what it would cost.")
 @grading_options
 def grade(
