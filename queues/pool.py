@@ -16,6 +16,9 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from multiprocessing import forkserver
 from multiprocessing.connection import wait
+from multiprocessing.context import ForkServerContext, ForkServerProcess
+from multiprocessing.process import BaseProcess
+from types import ModuleType
 from typing import Any, TypeVar, TypeVarTuple, cast
 
 from pebble import ProcessExpired, ProcessPool
@@ -126,10 +129,9 @@ class Pool:
     def _start(self, broken: asyncio.Task[ProcessPool] | None, module: str) -> ProcessPool:
         if broken and not broken.exception():
             _end(broken.result())
-        # Forked from a clean process that has loaded the program's main module, as every worker
-        # would have to, and `module`: a worker takes milliseconds.
-        context = multiprocessing.get_context("forkserver")
-        context.set_forkserver_preload(["__main__", module])
+        # Forked from a clean process that has loaded `module`: a worker takes milliseconds.
+        context = _Context()
+        context.set_forkserver_preload([module])
         with _imports_as_here():
             forkserver.ensure_running()
         pool = ProcessPool(
@@ -142,6 +144,24 @@ class Pool:
         if not pool.active:  # asking starts it
             raise BrokenProcessPool("the workers could not be started")
         return pool
+
+
+class _Process(ForkServerProcess):
+    """A process that does not run the program's main module again: a script that grades without
+    a guard around it would begin to grade in every worker."""
+
+    @staticmethod
+    def _Popen(process_obj: BaseProcess) -> Any:  # noqa: N802
+        main = sys.modules["__main__"]
+        sys.modules["__main__"] = ModuleType("__main__")  # which has no file to run
+        try:
+            return ForkServerProcess._Popen(process_obj)
+        finally:
+            sys.modules["__main__"] = main
+
+
+class _Context(ForkServerContext):
+    Process = _Process
 
 
 @contextmanager
