@@ -8,11 +8,13 @@ from dataclasses import dataclass
 
 from grader.collection_task import Hierarchy
 from grader.judging import Sameness
+from grader.pipeline import Pipeline
 from judges.identity import Axis, Closed, Names, Resolver, Standard, cluster
 from judges.questions import Rejected, Trouble
 from judges.record import Record
-from judges.sameness import Candidates, Placed, Roster, strays
+from judges.sameness import Candidates, Clusters, Placed, Roster, strays
 from queues.node import DeadlinePassed
+from queues.pool import Crashed, TimedOut
 
 NO_ANSWER = (Trouble, Rejected, DeadlinePassed)
 """Why a question may have no answer, while others can have one."""
@@ -43,15 +45,24 @@ class Identities:
         self._resolver = Resolver({name: h.levels for name, h in hierarchies.items()})
 
     async def name(
-        self, records: Sequence[Record], urls: Mapping[str, str], sameness: Sameness | None
+        self, records: Sequence[Record], urls: Mapping[str, str], pipeline: Pipeline
     ) -> list[Named]:
         """The names of a submission's records, in their order. `urls` has the canonical form of
-        each URL; without `sameness` form alone decides."""
+        each URL; where the pipeline's judge asks no model, form alone decides."""
+        sameness = pipeline.judge.sameness
         standards = await asyncio.to_thread(self._standards, records)
         answers: defaultdict[str, _Answers] = defaultdict(lambda: _Answers({}, {}))
         if sameness is not None:
             standards = await self._place(records, standards, sameness, answers)
-        clusters = await self._clusters(standards, sameness, answers)
+        clusters: dict[str, Mapping[str, str]] = {}
+        for axis, values in self._resolver.left_over(standards):
+            if sameness is None:
+                clusters[axis.name] = cluster(axis, values)
+            else:
+                found = await _by_meaning(axis, values, sameness, pipeline)
+                clusters[axis.name] = found.names
+                answers[axis.name].reasons.update(found.reasons)
+                answers[axis.name].undecided.update(found.undecided)
         return await asyncio.to_thread(self._named, records, urls, standards, clusters, answers)
 
     def _standards(self, records: Sequence[Record]) -> list[Standard]:
@@ -71,33 +82,15 @@ class Identities:
             asked = strays(Roster.of(axis.field, axis.identity), values)
             ends = dict(zip(asked, await sameness.place(list(asked.values())), strict=True))
             for value, end in ends.items():
-                if isinstance(end, Placed) and end.member is not None:
-                    placed[axis.name, value] = end.member
+                if isinstance(end, Placed):
                     answers[axis.name].reasons[value] = end.reason
+                    if end.member is not None:
+                        placed[axis.name, value] = end.member
                 elif isinstance(end, NO_ANSWER):
                     answers[axis.name].undecided[value] = str(end)
                 elif isinstance(end, Exception):
                     raise end
         return self._resolver.placed(records, standards, placed)
-
-    async def _clusters(
-        self,
-        standards: Sequence[Standard],
-        sameness: Sameness | None,
-        answers: Mapping[str, _Answers],
-    ) -> dict[str, Mapping[str, str]]:
-        """The cluster of every value, by the axes whose sameness is a question of meaning."""
-        clusters: dict[str, Mapping[str, str]] = {}
-        for axis, values in self._resolver.left_over(standards):
-            if sameness is None:
-                clusters[axis.name] = cluster(axis, values)
-                continue
-            candidates = await asyncio.to_thread(Candidates, axis, values)
-            found = candidates.clusters(await sameness.merge(candidates.blocks))
-            clusters[axis.name] = found.names
-            answers[axis.name].reasons.update(found.reasons)
-            answers[axis.name].undecided.update(found.undecided)
-        return clusters
 
     def _named(
         self,
@@ -121,6 +114,18 @@ class Identities:
                         undecided = f"identity of {axis.field} undecided: {why}"
             named.append(Named(names, reasons, undecided))
         return named
+
+
+async def _by_meaning(
+    axis: Axis, values: set[str], sameness: Sameness, pipeline: Pipeline
+) -> Clusters:
+    """The clusters of an axis' values. Finding out which are alike is work for a process of its
+    own: there may be many, made up to take long."""
+    try:
+        candidates = await pipeline.compute(Candidates, axis, values)
+    except (Crashed, TimedOut) as failure:
+        return Clusters(cluster(axis, values), {}, dict.fromkeys(values, str(failure)))
+    return candidates.clusters(await sameness.merge(candidates.blocks))
 
 
 def _spellings(axis: Axis, record: Record, standard: Standard) -> set[str]:

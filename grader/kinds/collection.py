@@ -61,7 +61,7 @@ class CollectionKind:
         """One submission's result."""
         records = submission.records
         urls = {url: canonical(url) for url in {record.url for record in records}}
-        naming = asyncio.create_task(self._identities.name(records, urls, pipeline.judge.sameness))
+        naming = asyncio.create_task(self._identities.name(records, urls, pipeline))
         try:
             outcomes = await self._judge_all(records, urls, pipeline)
             named = await naming
