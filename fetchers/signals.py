@@ -142,6 +142,7 @@ _CJK = re.compile(r"[\u0e00-\u0e7f\u3040-\u30ff\u3400-\u9fff]")
 # What invites on healthy pages ("log in to comment"): a paragraph of it is no wall.
 _NO_WALL = frozenset(f"phrase:{mark.name}" for mark in MARKS if mark.state is None)
 _NO_WORD = re.compile(r"[^\w]+")
+_SENTENCE_END = re.compile(r"[.!?]\s|[。!?]")
 _DOMAIN = re.compile(r"\b[\w-]{1,63}(?:\.[a-z][\w-]{1,62}){1,3}\b")
 _BETWEEN = re.compile(r"\s+[|·•»«–—:-]+\s+|\s*[|»«]\s*|[|_]|: ")
 _REFRESH = re.compile(r"^\s*[\d.]{1,6}\s*[;,]\s*url|^\s*[0-5]\s*$", re.I)
@@ -317,7 +318,9 @@ class _Reader:
         if tag == "script":
             self._script(node, attributes)
         elif tag == "meta" and attributes.get("http-equiv", "").casefold() == "refresh":
-            self.redirects |= bool(_REFRESH.match(attributes.get("content", "")[:200]))
+            target = attributes.get("content", "")
+            self.redirects |= bool(_REFRESH.match(target[:200]))
+            self._keep(target)
         elif tag == "input":
             kind = attributes.get("type", "text").casefold()
             self.passwords += kind == "password"
@@ -441,14 +444,14 @@ def _said(text: str) -> list[str]:
 
 
 def _pairs(text: str) -> list[str]:
-    """The marks of which both lists have a word in a sentence without figures."""
-    spaced = f" {_NO_WORD.sub(' ', text)} "
-    if any(sign.isdigit() for sign in spaced):
-        return []
+    """The marks of which both lists have a word in one sentence without figures."""
+    spaced = [f" {_NO_WORD.sub(' ', sentence)} " for sentence in _SENTENCE_END.split(text)]
+    plain_ones = [one for one in spaced if not any(sign.isdigit() for sign in one)]
     return [
         f"phrase:{mark.name}"
         for mark in MARKS
-        if mark.pair and all(any(word in spaced for word in words) for words in mark.pair)
+        if mark.pair
+        and any(all(any(w in one for w in words) for words in mark.pair) for one in plain_ones)
     ]
 
 

@@ -629,6 +629,41 @@ def test_a_page_served_as_well(expected: State, name: str, body: str) -> None:
 
 
 @pytest.mark.parametrize(
+    ("expected", "title", "text"),
+    [
+        ("blocked", "Even geduld", "Controleren of u een mens bent."),
+        ("blocked", "Jeszcze chwila", "Weryfikacja, czy jesteś człowiekiem."),
+        ("blocked", "Helaas", "Uw toegang is geblokkeerd. Meld dit onder nummer 4711."),
+        ("login", "Leden", "Meld u aan om deze pagina te lezen."),
+        ("login", "Strefa członka", "Musisz się zalogować, tylko wtedy zobaczysz tę stronę."),
+        ("dead", "Helaas", "Deze pagina bestaat niet meer."),
+        ("dead", "Ups", "Nie znaleziono strony o tym adresie."),
+        ("dead", "Nieuw", "Deze domeinnaam is te koop."),
+        ("dead", "Nearly there", "This domain isn't connected to a website yet."),
+    ],
+)
+def test_a_sentence_of_two_telling_words(expected: State, title: str, text: str) -> None:
+    assert state(html(title, f"<p>{text}</p>")) == expected
+
+
+@pytest.mark.parametrize(
+    "offer",
+    [
+        "Dieser Artikel ist Abonnenten vorbehalten. Jetzt 1 Monat für 0,99 Euro testen.",
+        "Verder lezen? Dit artikel is alleen voor abonnees. Nu 4 weken voor 1 euro.",
+        "Dalszą część przeczytasz w płatnej wersji. Pozostało 85% tekstu.",
+    ],
+)
+def test_a_price_in_the_next_sentence_leaves_a_paywall_one(offer: str) -> None:
+    assert state(html("Cod", f"<article>{LEAD}<p>{offer}</p></article>")) == "paywall"
+
+
+def test_the_address_of_a_refresh_tells_who_asks() -> None:
+    head = "<meta http-equiv=refresh content=\"5; URL='/a?bm-verify=AAQ'\">"
+    assert state(html(head=head, body="<noscript>Protected</noscript>")) == "blocked"
+
+
+@pytest.mark.parametrize(
     ("status", "body", "expected"),
     [
         (203, OK["an article"], "ok"),
