@@ -61,6 +61,17 @@ def printable(name: str) -> str:
     return os.fsencode(name).decode("utf-8", "replace")
 
 
+def read_objects(
+    path: str, reject: Callable[[str, str], None]
+) -> Iterator[tuple[str, dict[str, Any]]]:
+    """The lines of a file as JSON objects; `reject` gets those that are none, too."""
+    for place, raw in read_lines(path, reject):
+        try:
+            yield place, parse_object(raw)
+        except Unusable as fault:
+            reject(place, str(fault))
+
+
 def parse_object(raw: bytes) -> dict[str, Any]:
     """One JSON object. What other writers leave in it but JSON cannot hold is replaced: a lone
     surrogate by `?`, NaN and infinite numbers by null.

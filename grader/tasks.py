@@ -11,7 +11,7 @@ from pydantic_core import ErrorDetails
 
 from grader.answer_task import AnswerTask
 from grader.collection_task import CollectionTask
-from grader.lines import Unusable, parse_object, read_lines
+from grader.lines import read_objects
 from grader.table_task import TableTask, rows_from_csv
 from grader.task import Wrong, WrongFields
 
@@ -117,18 +117,18 @@ def _package(folder: Path, faults: list[Fault]) -> Iterator[tuple[str, Path | No
 
 
 def _lines(path: Path, faults: list[Fault]) -> Iterator[tuple[str, Path | None, Any]]:
-    def fault(place: str, reason: str) -> None:
+    empty = True
+
+    def reject(place: str, reason: str) -> None:
+        nonlocal empty
+        empty = False
         faults.append(Fault(place, "", reason))
 
-    empty = True
-    for place, raw in read_lines(str(path), fault):
+    for place, data in read_objects(str(path), reject):
         empty = False
-        try:
-            yield place, None, parse_object(raw)
-        except Unusable as error:
-            fault(place, str(error))
+        yield place, None, data
     if empty:
-        fault(str(path), "no task in it")
+        reject(str(path), "no task in it")
 
 
 def _parse(place: str, data: Any, faults: list[Fault]) -> AnyTask | None:

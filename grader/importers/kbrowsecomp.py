@@ -4,8 +4,8 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-import orjson
-
+from grader.importers.sources import default_name, faults_at
+from grader.lines import read_objects
 from grader.tasks import Fault
 
 _OWN_FIELDS = ("id", "problem", "answer", "aliases", "checklist")
@@ -14,26 +14,11 @@ _OWN_FIELDS = ("id", "problem", "answer", "aliases", "checklist")
 def convert(source: Path, faults: list[Fault]) -> Iterator[dict[str, Any]]:
     """The tasks of a file of JSON lines. What cannot be converted is added to `faults`, with its
     line. Fields that a task has no place for become labels."""
-    try:
-        lines = source.read_bytes().split(b"\n")
-    except OSError as error:
-        faults.append(Fault(str(source), "", f"unreadable: {error.strerror}"))
-        return
-    for number, line in enumerate(lines, 1):
-        if not line.strip():
-            continue
-        place = f"{source}:{number}"
-        try:
-            item = orjson.loads(line)
-        except orjson.JSONDecodeError as error:
-            faults.append(Fault(place, "", f"unreadable JSON: {error}"))
-            continue
-        if not isinstance(item, dict):
-            faults.append(Fault(place, "", "not an object"))
-        elif missing := [name for name in ("problem", "answer") if _text(item.get(name)) is None]:
+    for place, item in read_objects(str(source), faults_at(faults)):
+        if missing := [name for name in ("problem", "answer") if _text(item.get(name)) is None]:
             faults.append(Fault(place, missing[0], "no text"))
         else:
-            yield _task(item, f"{source.stem}-{number}", _split(source))
+            yield _task(item, default_name(source, place), _split(source))
 
 
 def _split(source: Path) -> str:

@@ -4,8 +4,8 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-import orjson
-
+from grader.importers.sources import default_name, faults_at
+from grader.lines import read_objects
 from grader.tasks import Fault
 
 # The paper describes the fields of a record and does not spell their names.
@@ -19,24 +19,8 @@ LABELS = ("tier", "category", "sourcing")
 def convert(source: Path, faults: list[Fault]) -> Iterator[dict[str, Any]]:
     """The tasks of a JSONL of records; one without an id is named by the file's stem and its
     line. What is no record is added to `faults`, with its line."""
-    try:
-        lines = source.read_bytes().split(b"\n")
-    except OSError as error:
-        faults.append(Fault(str(source), "", f"unreadable: {error.strerror}"))
-        return
-    for number, line in enumerate(lines, 1):
-        if not line.strip():
-            continue
-        place = f"{source}:{number}"
-        try:
-            record = orjson.loads(line)
-        except orjson.JSONDecodeError as error:
-            faults.append(Fault(place, "", f"unreadable JSON: {error}"))
-            continue
-        if isinstance(record, dict):
-            yield _task(record, f"{source.stem}-{number}")
-        else:
-            faults.append(Fault(place, "", "not an object"))
+    for place, record in read_objects(str(source), faults_at(faults)):
+        yield _task(record, default_name(source, place))
 
 
 def _task(record: Mapping[str, Any], default_name: str) -> dict[str, Any]:

@@ -6,6 +6,8 @@ from typing import Any
 
 import orjson
 
+from grader.importers.sources import faults_at
+from grader.lines import read_objects
 from grader.table_task import rows_from_csv
 from grader.tasks import Fault
 
@@ -15,20 +17,11 @@ GOLD_FOLDERS = ("gold", "widesearch_gold", ".")
 def convert(source: Path, faults: list[Fault]) -> Iterator[dict[str, Any]]:
     """The tasks of WideSearch's JSONL, the gold tables beside it. What cannot be converted is
     added to `faults`, with its line."""
-    try:
-        lines = source.read_bytes().split(b"\n")
-    except OSError as error:
-        faults.append(Fault(str(source), "", f"unreadable: {error.strerror}"))
-        return
-    for number, line in enumerate(lines, 1):
-        if not line.strip():
-            continue
+    for place, item in read_objects(str(source), faults_at(faults)):
         try:
-            yield _task(orjson.loads(line), source.parent)
+            yield _task(item, source.parent)
         except _Unusable as fault:
-            faults.append(Fault(f"{source}:{number}", fault.field, fault.reason))
-        except orjson.JSONDecodeError as error:
-            faults.append(Fault(f"{source}:{number}", "", f"unreadable JSON: {error}"))
+            faults.append(Fault(place, fault.field, fault.reason))
 
 
 class _Unusable(Exception):
@@ -40,9 +33,7 @@ class _Unusable(Exception):
         self.reason = reason
 
 
-def _task(item: Any, folder: Path) -> dict[str, Any]:
-    if not isinstance(item, dict):
-        raise _Unusable("", "not an object")
+def _task(item: Mapping[str, Any], folder: Path) -> dict[str, Any]:
     name = item.get("instance_id")
     if not isinstance(name, str) or not name or "/" in name or "\\" in name:
         raise _Unusable("instance_id", f"{name!r} is no name")
