@@ -61,7 +61,7 @@ class TableJudge(TableGrader):
         self._gold_keys = {self._key_form(cells) for cells in self._gold}
 
     def judge(self, response: str, rulings: Rulings, source: int) -> JudgedTable:
-        """Both scores of a response. `source` is its place in the input. Pure; never raises for
+        """Both scores of a response. `source` tells it from others. Pure; never raises for
         what the response holds."""
         read = self._reader.read(response)
         rows = read or []

@@ -1,6 +1,6 @@
 """What a model is asked about tables and short answers: a stage a role, whose answers are kept."""
 
-from collections.abc import Awaitable, Callable, Iterable
+from collections.abc import Awaitable, Callable, Iterable, Mapping
 from dataclasses import astuple
 from functools import lru_cache
 from typing import Any, Generic, Protocol, TypeVar
@@ -29,6 +29,7 @@ class Answered(Protocol):
 
 In = TypeVar("In")
 Out = TypeVar("Out", bound=Answered)
+Name = TypeVar("Name")
 
 
 class Role(Generic[In, Out]):
@@ -76,6 +77,16 @@ class Role(Generic[In, Out]):
             else:
                 raise end
         return ends
+
+    async def each(self, questions: Mapping[Name, In]) -> tuple[dict[Name, Out], dict[Name, str]]:
+        """As `many`, by name: the answers, and why others have none."""
+        answers, errors = {}, {}
+        for name, end in zip(questions, await self.many(questions.values()), strict=True):
+            if isinstance(end, str):
+                errors[name] = end
+            else:
+                answers[name] = end
+        return answers, errors
 
 
 class Roles:

@@ -65,7 +65,8 @@ class Doubt:
 
 @dataclass(frozen=True, slots=True)
 class Decided:
-    """An outcome, the final answer, why, and what asking took."""
+    """An outcome, why, and what asking took; `extracted` is the final answer that a model found
+    in a response that marks none."""
 
     outcome: Outcome
     extracted: str | None
@@ -86,20 +87,19 @@ def doubt(question: str, golds: Sequence[str], response: str) -> Doubt:
 
 
 async def judge(doubt: Doubt, ask: Ask, model: str, effort: Effort) -> Decided:
-    """Whether an answer is right. A value that differs stays wrong whatever the model says, and
-    what it extracts must stand in the response: raises Unreadable where it keeps to neither, and
-    what `ask` raises."""
+    """Whether an answer is right. One in which a value differs is wrong whatever the model says.
+    Raises what `ask` raises, and Unreadable where what the model extracts does not stand in the
+    response."""
     used = Usage()
     for _ in range(FAITHLESS):
         reply = await _fitting(ask, lambda room: _question(doubt, room, model, effort))
         used += reply.usage
-        answer = doubt.answer if doubt.marked else reply.value["answer"]
-        if doubt.marked or answer is None or _stands(answer, doubt.answer):
-            break
-    else:
-        raise Unreadable("the answer that was extracted does not stand in the response")
-    reason = reply.value["reason"].strip()[:_MOST_SAID]
-    return Decided(_outcome(doubt, answer, reply.value["correct"]), answer, reason, used)
+        said = reply.value
+        found = None if doubt.marked else said["answer"]
+        if found is None or _stands(found, doubt.answer):
+            outcome = _outcome(doubt, found, said["correct"])
+            return Decided(outcome, found, said["reason"].strip()[:_MOST_SAID], used)
+    raise Unreadable("the answer that was extracted does not stand in the response")
 
 
 def _question(doubt: Doubt, room: int, model: str, effort: Effort) -> Request:
@@ -122,12 +122,11 @@ def _answer_schema(marked: bool) -> str:
     return json.dumps(closed(reason={"type": "string"}, **found, correct={"type": "boolean"}))
 
 
-def _outcome(doubt: Doubt, answer: str | None, correct: bool) -> Outcome:
-    if answer is None:
-        return "no_answer"
-    strict = "undecided" if doubt.marked else decide(Reading(answer), *doubt.golds)
-    if strict in ("wrong", "no_answer"):
-        return strict
+def _outcome(doubt: Doubt, found: str | None, correct: bool) -> Outcome:
+    if not doubt.marked:
+        strict = "no_answer" if found is None else decide(Reading(found), *doubt.golds)
+        if strict in ("wrong", "no_answer"):
+            return strict
     return "correct" if correct else "wrong"
 
 

@@ -93,7 +93,7 @@ class AnswerKind:
         (said,) = await roles.answer.many([question])
         if isinstance(said, str):
             return _Judged(attempt, error=said)
-        extracted = said.extracted if attempt.extracted is None else attempt.extracted
+        extracted = said.extracted or attempt.extracted
         return _Judged(replace(attempt, outcome=said.outcome, extracted=extracted), said.reason)
 
     async def _label(

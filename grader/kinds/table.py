@@ -3,6 +3,7 @@ open by a model, where one judges."""
 
 import pickle
 from collections.abc import Mapping
+from itertools import count
 from typing import Any
 
 from grader import workers
@@ -17,6 +18,8 @@ from grader.table_task import TableTask
 JUDGED = ("item", "column", "row", "cell", "success", "formats")
 """The figures that are told of the judged variant, beside the strict ones."""
 
+_SOURCES = count()  # numbers of responses that a model is asked about
+
 
 class TableKind:
     """Grades the submissions of one table task."""
@@ -30,7 +33,7 @@ class TableKind:
         the same whoever judges."""
         judged: Mapping[str, Any] = {}
         if roles := pipeline.judge.roles:
-            graded, judged = await self._judge(ordinal, submission, pipeline, roles)
+            graded, judged = await self._judge(submission.response, pipeline, roles)
         else:
             graded = await pipeline.compute(workers.grade_table, self._pickled, submission.response)
         names = {
@@ -53,34 +56,24 @@ class TableKind:
         )
 
     async def _judge(
-        self, source: int, submission: Submission, pipeline: Pipeline, roles: Roles
+        self, response: str, pipeline: Pipeline, roles: Roles
     ) -> tuple[GradedTable, Mapping[str, Any]]:
         """The strict score with what a model said in its lines, and the judged figures: keys
         first, as they bring rows together whose cells may be in other words."""
 
+        source = next(_SOURCES)
+
         async def ruled(rulings: Rulings) -> JudgedTable:
             return await pipeline.compute(
-                workers.judge_table, self._pickled, submission.response, rulings, source
+                workers.judge_table, self._pickled, response, rulings, source
             )
 
-        rows, cells, errors = {}, {}, {}
         table = await ruled(Rulings())
-        for number, found in zip(
-            table.keys, await roles.keys.many(table.keys.values()), strict=True
-        ):
-            if isinstance(found, str):
-                errors[number] = found
-            else:
-                rows[number] = found
+        rows, errors = await roles.keys.each(table.keys)
         if rows:
             table = await ruled(Rulings(rows))
-        for place, same in zip(
-            table.cells, await roles.cells.many(table.cells.values()), strict=True
-        ):
-            if isinstance(same, str):
-                errors[place[0]] = same
-            else:
-                cells[place] = same
+        cells, unruled = await roles.cells.each(table.cells)
+        errors.update((row, why) for (row, _), why in unruled.items())
         if cells or errors:
             table = await ruled(Rulings(rows, cells, errors))
         return table.strict, {"judged": None if errors else _figures(table.score)}
