@@ -20,6 +20,7 @@ from multiprocessing.context import ForkServerContext, ForkServerProcess
 from multiprocessing.process import BaseProcess
 from types import ModuleType
 from typing import Any, TypeVar, TypeVarTuple, cast
+from weakref import WeakSet
 
 from pebble import ProcessExpired, ProcessPool
 
@@ -66,6 +67,7 @@ class Pool:
         self._deadline = deadline
         self._recycle = recycle
         self._setup = (memory_bytes, initializer, initargs)
+        self._context = _Context()
         self._starting: asyncio.Task[ProcessPool] | None = None
         self._calls: set[Future[Any]] = set()
         self._closed = False
@@ -89,7 +91,7 @@ class Pool:
         if self._starting:
             await asyncio.wait([self._starting])
             if not self._starting.exception():
-                await asyncio.to_thread(_end, self._starting.result())
+                await asyncio.to_thread(self._end, self._starting.result())
 
     async def _call(self, fn: Callable[[*Args], T], args: tuple[*Args]) -> T:
         if self._closed:
@@ -128,10 +130,9 @@ class Pool:
 
     def _start(self, broken: asyncio.Task[ProcessPool] | None, module: str) -> ProcessPool:
         if broken and not broken.exception():
-            _end(broken.result())
+            self._end(broken.result())
         # Forked from a clean process that has loaded `module`: a worker takes milliseconds.
-        context = _Context()
-        context.set_forkserver_preload([module])
+        self._context.set_forkserver_preload([module])
         with _imports_as_here():
             forkserver.ensure_running()
         pool = ProcessPool(
@@ -139,11 +140,18 @@ class Pool:
             max_tasks=self._recycle,
             initializer=_prepare,
             initargs=self._setup,
-            context=context,
+            context=self._context,
         )
         if not pool.active:  # asking starts it
             raise BrokenProcessPool("the workers could not be started")
         return pool
+
+    def _end(self, pool: ProcessPool) -> None:
+        pool.stop()  # type: ignore[no-untyped-call]
+        # Before pebble unlinks its locks: a worker that is only starting would fail to open them,
+        # and say so at length.
+        self._context.kill()
+        pool.join()
 
 
 class _Process(ForkServerProcess):
@@ -161,7 +169,21 @@ class _Process(ForkServerProcess):
 
 
 class _Context(ForkServerContext):
-    Process = _Process
+    """Starts processes, and can kill them all."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._processes: WeakSet[_Process] = WeakSet()
+
+    def Process(self, *args: Any, **kwargs: Any) -> _Process:  # type: ignore[override]  # noqa: N802
+        process = _Process(*args, **kwargs)
+        self._processes.add(process)
+        return process
+
+    def kill(self) -> None:
+        for process in list(self._processes):
+            if process.pid is not None:
+                process.kill()
 
 
 @contextmanager
@@ -179,11 +201,6 @@ def _imports_as_here() -> Iterator[None]:
                 del os.environ[name]
             else:
                 os.environ[name] = value
-
-
-def _end(pool: ProcessPool) -> None:
-    pool.stop()  # type: ignore[no-untyped-call]
-    pool.join()
 
 
 def _cause(exitcode: int) -> str:
