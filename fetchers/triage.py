@@ -42,6 +42,7 @@ _WEIGHT: Mapping[Where, int] = {
 # The most words of other prose beside marks of such a weight: more, and they do not decide.
 # A press notice has some thirty words, the teaser before a paywall up to a hundred.
 _ROOM = {1: 12, 2: 60, 3: 120}
+_MOST_ROOM = max(_ROOM.values())
 _LEAST = 6  # words below which a page with scripts is taken for a shell
 _SHELL = 40  # words around an application's empty root, at most
 _STUB = 25  # words on a page that sends its reader elsewhere, or is still loading
@@ -102,6 +103,8 @@ def triage(
         return "blocked", "Cloudflare challenge"
     signals = page.signals
     prose = signals.prose
+    if status < 500 and prose > _MOST_ROOM and not page.problem:
+        return "ok", ""  # no mark decides beside so much to read
     evidence = [*_on_page(signals), *_in_headers(headers), *_in_url(final_url)]
     if 500 <= status < 600:
         wall = _decide(prose, evidence)

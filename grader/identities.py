@@ -57,7 +57,7 @@ class Identities:
         clusters: dict[str, Mapping[str, str]] = {}
         for axis, values in self._resolver.left_over(standards):
             if sameness is None:
-                clusters[axis.name] = cluster(axis, values)
+                clusters[axis.name] = await asyncio.to_thread(cluster, axis, values)
             else:
                 found = await _by_meaning(axis, values, sameness, pipeline)
                 clusters[axis.name] = found.names

@@ -146,6 +146,17 @@ def fold(value: str, company: bool = False) -> str:
 
 @lru_cache(maxsize=1 << 14)
 def _fold(value: str, company: bool) -> str:
+    forms = _forms()
+    if _PLAIN.fullmatch(value):  # most names are, and need none of the rest
+        words = value.lower().split(" ")
+        company = company and not _PLACE_CODE.search(value)
+    else:
+        words, company = _words(value, company)
+    return _JOIN.sub("", " ".join(forms.strip(words, company))) or form(value)
+
+
+def _words(value: str, company: bool) -> tuple[list[str], bool]:
+    """The words of a value, and whether it is a company's name."""
     tables, forms = _tables(), _forms()
     whole = form(_TRADE_MARKS.sub("", value))
     text = _without_attached(whole.casefold(), forms.attached)
@@ -155,10 +166,10 @@ def _fold(value: str, company: bool) -> str:
     text = text.translate(_ASCII_PUNCTUATION).replace("&", " and ")
     text = _THOUSANDS.sub(lambda number: number[0].replace(",", ""), text)
     text = _INITIALS.sub("", _SLASHED_FORM.sub(r"\1\2", _APOSTROPHE.sub("", text)))
-    words = forms.strip(_TOKEN.findall(text), company)
-    return _JOIN.sub("", " ".join(words)) or form(value)
+    return _TOKEN.findall(text), company
 
 
+_PLAIN = re.compile(r"[A-Za-z0-9]+(?: [A-Za-z0-9]+)*")
 _TRADE_MARKS = re.compile("[™®©℠]")
 _APOSTROPHE = re.compile(r"(?<![\d'])'+|'+(?![\d'])")  # but for those between digits
 _ASCII_PUNCTUATION = {ord(mark): " " for mark in '"!();?[\\]_{}'} | {ord("`"): "'"}
