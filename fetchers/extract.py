@@ -15,7 +15,7 @@ from fetchers.signals import SIGNALS_VERSION, Signals, read_signals, words
 Kind = Literal["html", "text", "json", "xml", "csv", "pdf", "other"]
 
 # Part of every key under which what was extracted, or follows from it, is kept.
-EXTRACTOR_VERSION = f"1.{selectolax.__version__}.{pdf.READER}.{SIGNALS_VERSION}"
+EXTRACTOR_VERSION = f"2.{selectolax.__version__}.{pdf.READER}.{SIGNALS_VERSION}"
 
 
 @dataclass(frozen=True, slots=True)
