@@ -28,7 +28,7 @@ _BREAK_TAG = re.compile(
 )
 _AUTOLINK = re.compile(r"<((?:https?://|mailto:)[^<>\s]+)>")
 _QUOTED_LINE = re.compile(r">(?!\s*+[\d=.$€£¥-])")  # "p > 0.05" is no quotation
-_ESCAPE = re.compile(r"\\([!-/:-@\[-`{-~])")
+_ESCAPE = re.compile(r"\\([!-/:-@\[-`{-~]|\r?\n)")  # at the end of a line: a break
 _TARGET = r"""\((?:<[^<>\n]*>|[^\s()<>]*+(?>(?:\([^\s()]*+\)[^\s()]*+)*))(?:\s++"[^"\n]*")?\s*+\)"""
 _IMAGE = re.compile(r"!\[[^\[\]]*\]" + _TARGET)
 _LINK = re.compile(r"\[([^\[\]]*)\]" + _TARGET)

@@ -65,6 +65,7 @@ def stands(excerpt: str, page: PageText = PAGE) -> bool:
         "…at Brackwater was lit in 1874...",
         "[...] at Brackwater was lit […]",
         "The kiln at Brack-\nwater was lit",
+        "The kiln at Brackwater\\\nwas lit",
         "with a co-\nowner",
         "Shop > Bowls",
         "owner. Output fell",
