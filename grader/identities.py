@@ -1,14 +1,13 @@
 """Which values of a submission's records name one thing: by form, and by meaning where a model is
 asked (WANDR, section 5 and appendix F)."""
 
-import asyncio
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from grader.collection_task import Hierarchy
 from grader.judging import Sameness
-from grader.pipeline import Pipeline
+from grader.pipeline import Pipeline, aside
 from judges.identity import Axis, Closed, Names, Resolver, Standard, cluster
 from judges.questions import Rejected, Trouble
 from judges.record import Record
@@ -50,20 +49,20 @@ class Identities:
         """The names of a submission's records, in their order. `urls` has the canonical form of
         each URL; where the pipeline's judge asks no model, form alone decides."""
         sameness = pipeline.judge.sameness
-        standards = await asyncio.to_thread(self._standards, records)
+        standards = await aside(len(records), self._standards, records)
         answers: defaultdict[str, _Answers] = defaultdict(lambda: _Answers({}, {}))
         if sameness is not None:
             standards = await self._place(records, standards, sameness, answers)
         clusters: dict[str, Mapping[str, str]] = {}
         for axis, values in self._resolver.left_over(standards):
             if sameness is None:
-                clusters[axis.name] = await asyncio.to_thread(cluster, axis, values)
+                clusters[axis.name] = await aside(len(values), cluster, axis, values)
             else:
                 found = await _by_meaning(axis, values, sameness, pipeline)
                 clusters[axis.name] = found.names
                 answers[axis.name].reasons.update(found.reasons)
                 answers[axis.name].undecided.update(found.undecided)
-        return await asyncio.to_thread(self._named, records, urls, standards, clusters, answers)
+        return await aside(len(records), self._named, records, urls, standards, clusters, answers)
 
     def _standards(self, records: Sequence[Record]) -> list[Standard]:
         return [self._resolver.standardise(record) for record in records]

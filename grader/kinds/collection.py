@@ -14,7 +14,7 @@ from grader.funnel import evidence
 from grader.identities import Identities, Named
 from grader.judging import Case
 from grader.leaves import Leaf, LeafReader
-from grader.pipeline import Pipeline
+from grader.pipeline import Pipeline, aside
 from grader.results import Result
 from grader.rollup import Scorer
 from grader.submissions import Submission
@@ -67,8 +67,7 @@ class CollectionKind:
             named = await naming
         finally:
             naming.cancel()
-        # Many records take a while to put together: off the event loop.
-        return await asyncio.to_thread(self._result, ordinal, submission, outcomes, named)
+        return await aside(len(records), self._result, ordinal, submission, outcomes, named)
 
     def read(self, row: Mapping[str, Any]) -> Leaf:
         """A row of records.jsonl as the rollup sees it. Raises ValueError where it is none."""
