@@ -50,7 +50,32 @@ def parse(html: str) -> LexborHTMLParser:
     """
     if html.count("<") - html.count("</") > _MANY:
         html = _flattened(html)
+    if _has_flood(html):
+        html = _EVERY_TAG.sub(r"\g<comment>\g<kept>\g<inside>", html)
     return LexborHTMLParser(html)
+
+
+# A parser compares every attribute of a tag with those before it. No honest tag has so many.
+_ATTRIBUTE = r"""(?:(?:[\s/]++|(?<=["']))[^\s/>=]++
+    (?:\s*+=\s*+(?:"[^"]*+(?:"|\Z)|'[^']*+(?:'|\Z)|[^\s>"'][^\s>]*+)?)?)"""
+_FEW = rf"(?>{_ATTRIBUTE}{{0,256}})"
+_TAMED = re.compile(
+    rf"(?>(?:[^<]++|<(?!/?[a-z])|</?[a-z][^\s/>]*+{_FEW}[\s/]*+(?:>|\Z)){{0,10000}})", re.I | re.X
+)
+_EVERY_TAG = re.compile(
+    rf"""(?P<comment><!--(?:.*?-->|.*))
+    |(?P<kept><(?:(?P<raw>script|style|iframe|noembed|noframes|xmp)(?![^\s/>])|/?[a-z][^\s/>]*+){_FEW})
+     (?>{_ATTRIBUTE}*)(?P<inside>(?(raw)[^>]*+>(?>.*?(?=</(?P=raw)\b)|.*)))""",
+    re.I | re.S | re.X,
+)
+
+
+def _has_flood(html: str) -> bool:
+    """Whether anything in a page looks like a tag of very many attributes; scripts may."""
+    at = 0
+    while (tamed := _TAMED.match(html, at)) and tamed.end() > at:
+        at = tamed.end()
+    return at < len(html)
 
 
 def _flattened(html: str) -> str:

@@ -173,6 +173,8 @@ N = 30_000
         "<svg>" * N + "<text>end",
         "<pre>\n" * N + "end",
         "<a " * N + ">end",
+        f"<p {' '.join(f'a{n}="<>"' for n in range(N))}>end",
+        f"<p {'/'.join(f'a{n}' for n in range(N))}>x</p {' '.join(f'a{n}' for n in range(N))}>end",
         "<" * N + " end",
         "&" * N + " end",
         "<div hidden>" * N + "</div>" * N + "end",
@@ -190,6 +192,12 @@ def test_no_page_takes_long(page: str) -> None:
     start = time.process_time()
     assert text(page).endswith("end") or "hidden" in page or "template" in page
     assert time.process_time() - start < 4
+
+
+def test_what_follows_a_flood_of_attributes_is_kept() -> None:
+    flood = " ".join(f"a{n}" for n in range(3000))
+    page = f"<p {flood}>a</p><script>if (i <n {flood}) x</script><!-- <b {flood}> --><p>b</p>"
+    assert text(f"<script {flood}>no</script>{page}") == "a\nb"
 
 
 def test_a_flattened_page_keeps_its_text() -> None:
