@@ -48,6 +48,8 @@ def _graded(
 
 def _name(row: Mapping[str, Any], kinds: Mapping[str, CollectionKind]) -> Name:
     match row:
+        case {"kind": "table" | "answer" as kind}:
+            raise Unusable(f"a row of kind {kind}: only collections are scored from rows")
         case {"run": str(run), "task": str(task), "rollout": str(rollout)} if task in kinds:
             return run, task, rollout
-    raise Unusable(f"a row of no loaded task, or without a name: {row.get('task')!r}")
+    raise Unusable(f"a row of no loaded collection, or without a name: {row.get('task')!r}")

@@ -100,7 +100,8 @@ def scores_tables(summary: Mapping[str, Any]) -> Iterator[Table]:
     """A table for every kind of task that a summary has: a run's figures in a row or more."""
     for kind, (columns, rows_of) in _KINDS.items():
         table = Table(box=SIMPLE_HEAD, pad_edge=False, padding=(0, 1, 0, 0))
-        table.add_column("run", overflow="fold", min_width=8)
+        longest = max(map(len, summary["runs"]), default=0)
+        table.add_column("run", overflow="fold", min_width=min(longest, 8))
         table.add_column(columns[0], no_wrap=True)
         for name in (*columns[1:], "tasks", "completed", "ungraded", "rejects"):
             table.add_column(name, justify="right", no_wrap=True)
