@@ -73,6 +73,10 @@ class NoBrowser(Exception):
     """No browser is installed, or none starts; the message says what to do."""
 
 
+class Died(Exception):
+    """The browser is gone, and its pages with it."""
+
+
 @dataclass(frozen=True, slots=True)
 class Limits:
     """Bounds of a page. Times are in seconds: `read` is the part of `total` that is kept for
@@ -137,14 +141,15 @@ class Browser:
         """The page behind `url` as it stands once its text does: HTML in UTF-8, with frames and
         open shadow roots in place. Status, headers and URL are those of where it ended.
 
-        Raises Refused, Dead and Unreachable as Http.fetch does, and NoBrowser where none starts.
+        Raises Refused, Dead and Unreachable as Http.fetch does, Died where this took the browser
+        with it, and NoBrowser where none starts.
         """
         target = self._guard.target(url)
         async with self._slots:
             for _ in range(2):
-                with suppress(_Died):
+                with suppress(Died):
                     return await self._render(target.url)
-        raise Unreachable("the browser died")
+        raise Died("the browser died")
 
     async def _render(self, url: str) -> Response:
         async with self._running() as chromium:
@@ -157,10 +162,10 @@ class Browser:
                         return await visit.run(url)
                 except TimeoutError:
                     raise Unreachable("timed out") from None
-                except Error as error:
+                except (Error, Unreachable) as failure:  # a page is closed with its browser, too
                     if not await chromium.answers():
-                        raise _Died from None
-                    raise _fate(error) from None
+                        raise Died from None
+                    raise _fate(failure) if isinstance(failure, Error) else failure from None
 
     @asynccontextmanager
     async def _running(self) -> AsyncIterator["_Chromium"]:
@@ -191,10 +196,6 @@ class Browser:
         task = asyncio.create_task(chromium.close())
         self._retiring.add(task)
         task.add_done_callback(self._retiring.discard)
-
-
-class _Died(Exception):
-    """The browser is gone, and its pages with it."""
 
 
 class _Chromium:
@@ -261,7 +262,7 @@ class _Chromium:
         """Whether it is still there: where its driver has died, nobody tells."""
         try:
             await self._or_kill(self._session.send("Browser.getVersion"))
-        except (Error, _Died):
+        except (Error, Died):
             self._is_gone = True
         return self.is_alive
 
@@ -301,7 +302,7 @@ class _Chromium:
         except TimeoutError:
             self._is_gone = True
             _kill(self._pid)
-            raise _Died from None
+            raise Died from None
 
     async def _kill_what_swells(self) -> None:
         """Kills a page's process when it holds too much; the page crashes, and no other."""

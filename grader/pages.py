@@ -151,7 +151,8 @@ class Pages:
 
     async def _better(self, url: str, page: Page) -> Page:
         """The page as a browser shows it, where that is more: a page that can be used, or that is
-        said to be something where http saw nothing. Else the page as it is."""
+        said to be something where http saw nothing. Else the page as it is, or none where the
+        browser has died of it."""
         try:
             try:
                 shown = await self._page(await self._render(url))
@@ -160,6 +161,8 @@ class Pages:
         except Unreachable:
             self._in_vain[url] = page  # it takes a browser long to give up
             return page
+        except Crashed as end:
+            return replace(page, state="unreachable", reason=str(end))
         except (NoBrowserHere, Refused):
             return page
         more = page.state == "unrendered" and shown.state not in ("unreachable", "unrendered")
@@ -204,13 +207,15 @@ class Pages:
             return Visit(None, url, {}, "", "http", _now(), str(end))
 
     async def _show(self, url: str) -> Visit:
-        from fetchers.browser import NoBrowser
+        from fetchers.browser import Died, NoBrowser
 
         browser = await self._open_browser()
         try:
             return await self._kept(await browser.render(url))
         except Dead as end:
             return Visit(None, url, {}, "", "browser", _now(), str(end))
+        except Died as end:
+            raise Crashed(str(end)) from None
         except NoBrowser as absent:
             self._no_browser = str(absent)
             raise NoBrowserHere from None

@@ -13,7 +13,7 @@ from material import Answer, article, serving, write_archive
 from cache.folder import Cache
 from fetchers import browser as fetchers_browser
 from fetchers.address import Guard
-from fetchers.browser import NoBrowser
+from fetchers.browser import Died, NoBrowser
 from fetchers.page import Dead, Refused, Response, Unreachable
 from grader import pages as module
 from grader import workers
@@ -186,6 +186,21 @@ async def test_a_browser_that_sees_no_more_changes_nothing(
             before = await pages.page(f"{base}/wall")
         async with opened(port) as pages:
             assert await pages.page(f"{base}/wall") == before
+
+
+async def test_a_page_that_ended_the_browser_is_not_judged(shown: Shown, opened: Opened) -> None:
+    """It may have been another page's doing."""
+    shown.end = Died("the browser died")
+    with serving(SITE) as port:
+        url = f"http://127.0.0.1:{port}/shell"
+        async with opened(port) as pages:
+            for _ in range(2):
+                page = await pages.page(url)
+                assert (page.state, page.reason) == ("unreachable", "the browser died")
+        assert shown.asked == ["shell"]
+        shown.end = SHOWN
+        async with opened(port) as pages:
+            assert (await pages.page(url)).state == "ok"
 
 
 async def test_a_browser_may_name_what_http_could_not(shown: Shown, opened: Opened) -> None:
