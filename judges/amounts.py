@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from decimal import ROUND_HALF_UP, Context, Decimal
 
 _LONGEST = 200  # characters of a cell that is a number with its units and notes
+_HIGHEST = 99  # power of ten
 _EXACT = Context(prec=400)
 
 _SMALL = {"십": 1, "十": 1, "백": 2, "百": 2, "천": 3, "千": 3}
@@ -34,7 +35,7 @@ _TOKEN = re.compile(
          (?P<sign>(?<![^\s(\[$€£¥₩])-\s?[$€£¥₩]?\s?(?=\.?\d))?
          (?P<digits>[1-9]\d{{0,2}}(?>(?:\ \d{{3}})+)(?![\d,])(?>(?:\.\d++)?)
                   |(?:(?<!\d)\.)?\d[\d.,]*+)
-         (?:[eE](?P<power>[+-]?\d{{1,2}})(?![\w.])
+         (?:[eE](?P<power>[+-]?\d++)(?![\w.])
            |\s?(?P<units>(?>{_UNIT}+))|\s?(?P<word>{_WORD})(?![A-Za-z]))?""",
     re.VERBOSE | re.ASCII,
 )
@@ -129,6 +130,8 @@ def _powers(token: re.Match[str]) -> tuple[Decimal, Decimal]:
     if word := token["word"]:
         return Decimal(10) ** _ENGLISH[word.casefold()], Decimal(1)
     if power := token["power"]:
+        if abs(int(power)) > _HIGHEST:
+            raise NoAmountError(f"10 to the power of {power} counts nothing")
         return Decimal(10) ** int(power), Decimal(1)
     units = token["units"] or ""
     small = sum(_SMALL.get(unit, 0) for unit in units)

@@ -333,6 +333,7 @@ def _roster(members: tuple[str, ...]) -> tuple[Mapping[str, str], re.Pattern[str
 
 _COMPANY = re.compile(r"\((?:주|株)\)|주식회사|株式会社")
 _GLOSS = re.compile(r"\(([^()]*+)\)")
+_OTHER_NAME = re.compile(r"\s*(?:or|not|또는|혹은|아니면)\s")
 _DIGITS = re.compile(r"\d+")
 
 
@@ -354,6 +355,8 @@ class _Name(_Format):
     def _value(self, shown: str, lower: str) -> Hashable:
         bare = _COMPANY.sub("", lower).strip() or lower
         glosses = _GLOSS.findall(bare)[:4] if "(" in bare else []
+        if any(map(_OTHER_NAME.match, glosses)):
+            glosses = []  # another answer, not another name
         name = _unspaced(" ".join(_GLOSS.sub(" ", bare).split())) if glosses else ""
         numbers = tuple(number for gloss in glosses for number in _DIGITS.findall(gloss))
         whole = _unspaced(bare)
@@ -375,7 +378,10 @@ class _Name(_Format):
             return gold.whole == pred.whole or not (
                 gold.numbers and pred.numbers and gold.numbers != pred.numbers
             )
-        return gold.name in pred.glosses or pred.name in gold.glosses
+        # Of several glosses of other names none is what the cell says.
+        return (len(pred.glosses) == 1 and gold.name in pred.glosses) or (
+            len(gold.glosses) == 1 and pred.name in gold.glosses
+        )
 
 
 _LONGEST_ADDRESS = 4000
@@ -423,7 +429,7 @@ def _address(url: str) -> str:
 _THOUSANDS = re.compile(r"(?<![\d.,])[1-9]\d{0,2}(?>(?:,\d{3})+)(?![\d,])")
 # All punctuation but what says something: C++, C#, R&D, 5%, and what joins or signs numbers.
 _PUNCTUATION = re.compile(
-    r"""[^\w\s%#&@+=<>$€£¥₩°^~:/.,-]
+    r"""[^\w\s%#&@+=<>≤≥≦≧≠±≈×÷$€£¥₩°^~:/.,-]
       | (?<!\d)[.,:/-](?!\d) | (?<=\d)[.,:/-](?!\d) | (?<!\d)[,:/](?=\d) | (?<=[^\W\d])-(?=\d)""",
     re.VERBOSE,
 )
