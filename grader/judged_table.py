@@ -24,8 +24,8 @@ Place = tuple[int, int]
 
 MOST_KEYS = 300
 """Rows of a response whose keys a model is asked about, at most; the first ones."""
-LONGEST_KEY = 200
-"""Characters of a key's cell. What is longer is hardly a name, and is not asked about."""
+LONGEST_KEY, LONGEST_CELL = 200, 10_000
+"""Characters of a key's cell, and of another. What is longer is hardly one, and not asked about."""
 MOST_ROWS, MOST_CHARACTERS = 500, 15_000
 """Of the gold rows that a model is shown; endpoints bound what a schema may enumerate."""
 
@@ -65,8 +65,8 @@ class TableJudge(TableGrader):
         what the response holds."""
         read = self._reader.read(response)
         rows = read or []
-        strict = self.grade_rows(rows, parsed=read is not None)
         found, matches = self._match(rows)
+        strict = self._graded(rows, found, matches, parsed=read is not None)
         keys = dict(self._open_keys(rows, found, source))
         joined = self._joined(rows, found, rulings.rows)
         for number, gold_row in joined.items():
@@ -175,7 +175,9 @@ class TableJudge(TableGrader):
                 gold, pred = self._texts[gold_row][place], rows[number][place]
                 if match is None or match.match or criterion is None:
                     continue
-                if is_blank(gold) or is_blank(pred) or self._settled(place, gold, pred):
+                if len(pred) > LONGEST_CELL or is_blank(gold) or is_blank(pred):
+                    continue
+                if self._settled(place, gold, pred):
                     continue
                 column = self._columns[place].name
                 yield (number, place), Pair(column, criterion, gold, pred, source)

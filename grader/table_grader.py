@@ -104,7 +104,15 @@ class TableGrader:
 
     def grade_rows(self, rows: Sequence[Row], *, parsed: bool = True) -> GradedTable:
         """Score rows that were read already, their cells in the order of the task's columns."""
-        found, matches = self._match(rows)
+        return self._graded(rows, *self._match(rows), parsed)
+
+    def _graded(
+        self,
+        rows: Sequence[Row],
+        found: Sequence[int | None],
+        matches: Sequence[Matches],
+        parsed: bool,
+    ) -> GradedTable:
         pairs = enumerate(zip(found, matches, rows, strict=True))
         lines = [self._line(number, *row) for number, row in pairs]
         missed = sorted(set(range(len(self._gold))) - set(found))

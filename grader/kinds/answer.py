@@ -11,6 +11,7 @@ from grader.results import Result
 from grader.roles import Roles
 from grader.submissions import Submission
 from judges.judged_answers import Failed, doubt, steps
+from queues.pool import Crashed, TimedOut
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +47,17 @@ class AnswerKind:
         self._golds = (task.answer, *task.aliases)
 
     async def grade(self, ordinal: int, submission: Submission, pipeline: Pipeline) -> Result:
-        """One submission's result. A failed attempt handed in an empty text."""
+        """One submission's result. A failed attempt handed in an empty text; a response that no
+        process can read is undecided."""
+        try:
+            judged = await self._judge(submission, pipeline)
+        except (Crashed, TimedOut) as error:
+            attempt = Attempt("undecided", None, 1.0)
+            judged = _Judged(attempt, error=f"cannot be read: {error}")
+        return self._result(ordinal, submission, judged)
+
+    async def _judge(self, submission: Submission, pipeline: Pipeline) -> _Judged:
+        """By form, then by a model where one judges."""
         attempt: Attempt = await pipeline.compute(
             assess,
             self._task,
@@ -54,11 +65,11 @@ class AnswerKind:
             submission.trajectory,
             submission.search_calls,
         )
-        judged = _Judged(attempt)
-        if roles := pipeline.judge.roles:
-            judged = await self._decide(attempt, submission, pipeline, roles)
-            judged = await self._label(judged, submission, pipeline, roles)
-        return self._result(ordinal, submission, judged)
+        roles = pipeline.judge.roles
+        if roles is None:
+            return _Judged(attempt)
+        judged = await self._decide(attempt, submission, pipeline, roles)
+        return await self._label(judged, submission, pipeline, roles)
 
     def _result(self, ordinal: int, submission: Submission, judged: _Judged) -> Result:
         names = {

@@ -2,7 +2,7 @@
 open by a model, where one judges."""
 
 import pickle
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from itertools import count
 from typing import Any
 
@@ -14,6 +14,7 @@ from grader.roles import Roles
 from grader.submissions import Submission
 from grader.table_grader import GradedTable, TableScore
 from grader.table_task import TableTask
+from queues.pool import Crashed, TimedOut
 
 JUDGED = ("item", "column", "row", "cell", "success", "formats")
 """The figures that are told of the judged variant, beside the strict ones."""
@@ -30,20 +31,22 @@ class TableKind:
 
     async def grade(self, ordinal: int, submission: Submission, pipeline: Pipeline) -> Result:
         """One submission's result. A failed attempt handed in an empty text. The strict score is
-        the same whoever judges."""
-        judged: Mapping[str, Any] = {}
-        if roles := pipeline.judge.roles:
-            graded, judged = await self._judge(submission.response, pipeline, roles)
+        the same whoever judges; a response that no process can read has none."""
+        rows: Sequence[Mapping[str, Any]]
+        try:
+            graded, judged = await self._grade(submission.response, pipeline)
+        except (Crashed, TimedOut) as error:
+            why = f"cannot be read: {error}"
+            rows, figures = [{"row": None, "cells": {}, "state": "ungraded", "error": why}], {}
         else:
-            graded = await pipeline.compute(workers.grade_table, self._pickled, submission.response)
+            rows, figures = graded.rows, {**graded.score.plain(), **judged}
         names = {
             "run": submission.run,
             "task": self._task.name,
             "rollout": submission.rollout,
         }
-        figures = {**graded.score.plain(), **judged}
         failed = {"error": submission.error} if submission.error else {}
-        ungraded = sum(row["state"] == "ungraded" for row in graded.rows)
+        ungraded = sum(row["state"] == "ungraded" for row in rows)
         return Result(
             **names,
             ordinal=ordinal,
@@ -52,8 +55,16 @@ class TableKind:
             error=submission.error,
             metrics={name: value for name, value in figures.items() if name != "counts"},
             score={**names, "kind": "table", "complete": not ungraded, **failed, **figures},
-            rows=[{**names, "kind": "table", **row} for row in graded.rows],
+            rows=[{**names, "kind": "table", **row} for row in rows],
         )
+
+    async def _grade(
+        self, response: str, pipeline: Pipeline
+    ) -> tuple[GradedTable, Mapping[str, Any]]:
+        """The strict score, and the judged figures where a model judges."""
+        if roles := pipeline.judge.roles:
+            return await self._judge(response, pipeline, roles)
+        return await pipeline.compute(workers.grade_table, self._pickled, response), {}
 
     async def _judge(
         self, response: str, pipeline: Pipeline, roles: Roles

@@ -13,12 +13,14 @@ from modelserver import Asked, ModelServer, model_server, refuses, says
 
 from grader.answer_task import AnswerTask
 from grader.grader import Grader
+from grader.pipeline import Pipeline
 from grader.results import Result
 from grader.settings import Settings
 from grader.submissions import submission
 from grader.summary import Summary
 from grader.table_task import TableTask
 from judges.questions import Price
+from queues.pool import Crashed
 
 TABLE = TableTask.model_validate(
     {
@@ -212,6 +214,13 @@ async def test_a_cached_second_run_asks_nothing_and_says_the_same(rigged: Rigged
     assert rig.work["saved"]["calls"] == asked.total()
 
 
+async def test_another_model_is_asked_anew(rigged: Rigged) -> None:
+    async with rigged(wise) as rig:
+        await rig.grade(table(OTHER_WORDS))
+        await rig.grade(table(OTHER_WORDS), judge="other")
+    assert rig.asked == {"keys": 2, "cells": 2}
+
+
 async def test_one_cell_in_many_tables_is_paid_for_once(rigged: Rigged) -> None:
     more = OTHER_WORDS.replace("an earthquake", "a quake")
     async with rigged(wise) as rig:
@@ -230,7 +239,7 @@ async def test_what_differs_stays_wrong_whatever_the_model_says(rigged: Rigged) 
     response = HEAD + (
         "| Republic of Korea | 2021 | it rained | 42 | Han |\n"
         "| Germany | 2021 | 7 dams | 197 | the Ahr |\n"
-        "| Libya | 2023 | | 6000 | Derna |\n"
+        f"| Libya | 2023 | {'x' * 10_001} | | Derna |\n"
     )
     async with rigged(agrees) as rig:
         (result,) = await rig.grade(table(response))
@@ -238,7 +247,8 @@ async def test_what_differs_stays_wrong_whatever_the_model_says(rigged: Rigged) 
     assert cell(result, 1, "cause")["judged"] is True
     assert "judged" not in cell(result, 1, "deaths")  # a number
     assert "judged" not in cell(result, 1, "river")  # no criterion
-    assert "judged" not in cell(result, 2, "cause")  # blank
+    assert "judged" not in cell(result, 2, "cause")  # no cell, so long as it is
+    assert "judged" not in cell(result, 2, "deaths")  # blank
     assert result.rows[0]["gold_row"] is None
     assert "judged_gold_row" not in result.rows[0]
 
@@ -402,3 +412,28 @@ async def test_an_outcome_stands_without_a_failure_mode(rigged: Rigged) -> None:
     assert (result.score["outcome"], result.score["failure"]) == ("wrong", None)
     assert (result.score["complete"], result.rows[0]["state"]) == (True, "graded")
     assert "forbidden" in result.rows[0]["failure_error"]
+
+
+# --------------------------------------------------------------------------- what cannot be read
+
+
+async def test_a_response_that_no_process_can_read_costs_the_others_nothing(
+    rigged: Rigged, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    compute = Pipeline.compute
+
+    async def crashing(self: Pipeline, function: Callable[..., Any], *args: Any) -> Any:
+        if any(isinstance(arg, str) and "poison" in arg for arg in args):
+            raise Crashed("a process died")
+        return await compute(self, function, *args)
+
+    monkeypatch.setattr(Pipeline, "compute", crashing)
+    given = (table("poison"), answer("poison"), table(COPY), answer("Exact Answer: 한강"))
+    async with rigged(wise) as rig:
+        for judge in ("m", "rules"):
+            results = await rig.grade(*given, judge=judge)
+            assert [result.complete for result in results] == [False, False, True, True]
+            for result in results[:2]:
+                assert (result.ungraded, result.score["complete"]) == (1, False)
+                assert result.rows[0]["state"] == "ungraded"
+                assert result.rows[0]["error"] == "cannot be read: a process died"
