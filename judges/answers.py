@@ -59,7 +59,7 @@ def decide(reading: Reading, gold: str, *aliases: str) -> Outcome:
         return any(surface.same(part, gold) for gold in golds)
 
     if right(answer):
-        if _RETRACTED.search(reading.beside):
+        if _RETRACTED.search(reading.beside) or _replaced(reading.beside, golds):
             return "wrong"
         return "undecided" if _denied(reading.answer, reading.beside) else "correct"
     if gives_none(answer) or (not reading.marked and _is_call(reading.answer)):
@@ -281,6 +281,20 @@ _RETRACTED = re.compile(
     |更正|撤回|收回|答案不是|訂正""",
     re.VERBOSE | re.IGNORECASE,
 )
+_INSTEAD = re.compile(
+    r"""(?:\b(?:wait|no|actually|hmm)\b[\s,.…:;!—-]{1,9}|(?:아니|아뇨|잠깐|다시\s생각해\s?보니)[\s,.…!]{1,9})
+    (?:(?:the|my)\s(?:\w{1,9}\s)?answer\s(?:is|should\sbe|must\sbe)\s|(?:최종\s)?(?:정답|답)[은이]\s)
+    (?P<answer>[^\n]{1,200})""",
+    re.VERBOSE | re.IGNORECASE,
+)
+
+
+def _replaced(text: str, golds: Sequence[str]) -> bool:
+    """Whether a text gives another answer on second thoughts."""
+    given = (surface.clean(found["answer"]) for found in _INSTEAD.finditer(text))
+    return any(all(gold not in answer for gold in golds) for answer in given)
+
+
 _LONGEST_NAME = 100
 
 
@@ -304,7 +318,7 @@ def _denied(name: str, text: str) -> bool:
 # ------------------------------------------------------------------------------------- confidence
 
 _STATED = re.compile(
-    r"(?<![\d.,-])(?P<number>\d{1,9}(?:[.,]\d{1,9})?)\s*"
+    r"(?<![\d.,-])(?P<number>\d{1,9}(?:[.,]\d{1,9})?|\.\d{1,9})\s*"
     r"(?:(?P<percent>%|percent|퍼센트)|(?:/|out of|of)\s*(?P<of>\d{1,9}))?",
     re.IGNORECASE,
 )

@@ -105,9 +105,14 @@ def glosses(text: str) -> Iterator[tuple[str, str]]:
         yield whole, gloss
 
 
-_CITED = re.compile(r"(?:\s*(?:\[\^?\d{1,3}\]|【[^【】]{1,40}】))+$")
+_CITED = re.compile(r"(?:\s*(?:\[\^?\d{1,3}\]|【\d[^【】]{0,40}】))+$")
 _EITHER = re.compile(
     r"(?:^|[\s,(])(?:or|또는|혹은|아니면)\s|\s/\s|または|あるいは|もしくは|或者|或是"
+)
+
+
+_HEDGE = re.compile(
+    rf"{_EITHER.pattern}|\b(?:possibly|perhaps|maybe|probably|alternatively)\s\w|(?:아마|혹시)도?\s\w"
 )
 
 
@@ -129,7 +134,7 @@ def same(answer: str, gold: str) -> bool:
     if said & (whole | before):
         return True
     return any(
-        forms(main) & whole and not _EITHER.search(gloss) and not differ(main, gloss)
+        forms(main) & whole and not _HEDGE.search(gloss) and not differ(main, gloss)
         for main, gloss in glosses(alone)
     )
 

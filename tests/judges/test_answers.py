@@ -143,6 +143,7 @@ def test_prose_without_a_label_is_for_a_judge() -> None:
         ("Confidence: 8/10", 0.8),
         ("Confidence: 4 out of 5", 0.8),
         ("Confidence: 0.85", 0.85),
+        ("Confidence: .85", 0.85),
         ("Confidence: 0.85%", 0.0085),
         ("Confidence: 1", 0.01),
         ("Confidence: 1.0", 1.0),
@@ -238,6 +239,9 @@ def test_a_gloss_does_not_count(answer: str, gold: str) -> None:
     ("answer", "gold"),
     [
         ("한빛고 (또는 솔빛고)", "한빛고"),
+        ("한빛고 (혹시 솔빛고)", "한빛고"),
+        ("한빛고【또는 솔빛고】", "한빛고"),
+        ("Hillside (alternatively Hilltop)", "Hillside"),
         ("한빛고 (화성시)", "한빛고 (오산시)"),
         ("솔빛고 (한빛고)", "한빛고"),
         ("42일 (43일)", "42일"),
@@ -246,6 +250,20 @@ def test_a_gloss_does_not_count(answer: str, gold: str) -> None:
 )
 def test_a_gloss_that_says_something_else(answer: str, gold: str) -> None:
     assert outcome(answer, gold) != "correct"
+
+
+@pytest.mark.parametrize(
+    ("after", "expected"),
+    [
+        ("Wait, the answer is Hilltop.", "wrong"),
+        ("Actually: my final answer should be Hilltop", "wrong"),
+        ("아니, 정답은 솔빛고입니다.", "wrong"),
+        ("Actually, the answer is Hillside, as its register says.", "correct"),
+        ("The answer is backed by two sources.", "correct"),
+    ],
+)
+def test_another_answer_on_second_thoughts(after: str, expected: str) -> None:
+    assert outcome(f"Hillside\n\n{after}", "Hillside") == expected
 
 
 def test_an_alias_is_as_good() -> None:
