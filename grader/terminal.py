@@ -160,6 +160,8 @@ def _table_rows(metrics: Mapping[str, Any]) -> Iterator[Row]:
         yield f"column {name}", *_measures(metrics.get("column", {}).get(name))
     for name in ("success", "parsed"):
         yield name, None, None, metrics.get(name)
+    if judged := metrics.get("judged"):
+        yield "row, judged", *_measures(judged["row"])
 
 
 def _answer_rows(metrics: Mapping[str, Any]) -> Iterator[Row]:
