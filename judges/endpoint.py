@@ -61,12 +61,16 @@ class Endpoint:
         self._unusable: dict[str, str] = {}
 
     async def __aenter__(self) -> Self:
-        """Raises Unusable where no key is set for an endpoint that wants one."""
+        """Raises Unusable where no key is set for an endpoint that wants one, or its address is
+        none of http."""
         own = os.environ.get("OPENAI_BASE_URL")
+        if own and not own.startswith(("http://", "https://")):
+            raise Unusable(f"OPENAI_BASE_URL is {own!r}, which is no http or https address")
         try:
             self._client = openai.AsyncOpenAI(
                 # A server of one's own mostly wants no key, the package always does.
                 api_key=os.environ.get("OPENAI_API_KEY") or ("none" if own else None),
+                base_url=own or _OPENAI,  # the package takes an empty variable for an address
                 max_retries=0,
                 timeout=openai.Timeout(None, connect=_CONNECT_SECONDS),
                 http_client=openai.DefaultAioHttpClient(
@@ -131,6 +135,7 @@ class Endpoint:
         raise failure from error
 
 
+_OPENAI = "https://api.openai.com/v1"
 _CONNECT_SECONDS = 10.0
 _IDLE_SECONDS = 15.0
 

@@ -288,8 +288,11 @@ def test_what_does_not_pass_leaves_records_ungraded_and_the_same_command_goes_on
     ("status", "said"), [(401, "Incorrect API key provided."), (404, "The model `m` is unknown.")]
 )
 def test_a_model_that_cannot_be_asked_ends_the_call_at_once(
-    grading: Grading, status: int, said: str
+    grading: Grading, folder: Path, status: int, said: str
 ) -> None:
+    # Names are asked about beside the records.
+    keys = [{"name": "larch", "volume": 12}, {"name": "url", "volume": 1}]
+    write_lines(folder / "tasks.jsonl", {**TASK, "keys": keys})
     with model_behind(lambda asked: refuses(status, said)) as server:
         grading.point_at(server)
         done = grading("--workers", 2, status=2)
@@ -305,6 +308,13 @@ def test_without_a_key_nothing_is_begun(assay: Command, folder: Path) -> None:
     assert done.stderr.startswith("Error: the model cannot be asked: ")
     assert "OPENAI_API_KEY" in done.stderr
     assert earlier.read_bytes() == before
+
+
+def test_an_address_that_is_none_is_told_at_once(
+    grading: Grading, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("OPENAI_BASE_URL", "localhost:8000/v1")
+    assert "OPENAI_BASE_URL is 'localhost:8000/v1'" in grading(status=2).stderr
 
 
 def test_what_asks_no_model_wants_no_key(assay: Command, folder: Path) -> None:
