@@ -163,6 +163,7 @@ def _words(value: str, company: bool) -> tuple[list[str], bool]:
     company = bool(_DOTTED_END.search(text)) or (company and not _PLACE_CODE.search(whole))
     if not text.isascii():
         text = _without_accents(text).translate(tables.punctuation)
+        text = _MIXED.sub(lambda word: word[0].translate(_LOOKALIKES), text)
     text = text.translate(_ASCII_PUNCTUATION).replace("&", " and ")
     text = _THOUSANDS.sub(lambda number: number[0].replace(",", ""), text)
     text = _INITIALS.sub("", _SLASHED_FORM.sub(r"\1\2", _APOSTROPHE.sub("", text)))
@@ -195,6 +196,11 @@ _ACCENTS = re.compile("(?<=[a-z\u00df-\u02af\u0370-\u03ff])[\u0300-\u036f]+|(?<=
 _LETTERS = str.maketrans(
     {"ø": "o", "ł": "l", "đ": "d", "ħ": "h", "ı": "i", "æ": "ae", "œ": "oe", "ё": "е"}
 )
+
+
+# A word of Latin letters and of others that look like them is spelt so to pass for another.
+_MIXED = re.compile(r"(?=[а-яѐ-џԁһα-ω]*[a-z])[a-zа-яѐ-џԁһα-ω]*[а-яѐ-џԁһα-ω][a-zа-яѐ-џԁһα-ω]*")
+_LOOKALIKES = str.maketrans("авеіјкмнорстухѕԁһαβεηικνορτυχ", "abeijkmhopctyxsdhabehikvoptyx")
 
 
 def _without_accents(text: str) -> str:
