@@ -18,7 +18,7 @@ from judges.spec import TEMPLATE, JudgeSpec, Rule
 from judges.text import STYLES, kind, numbers, plain, tokens
 from judges.verdict import Shown, Verdict
 
-RULES_VERSION = 1
+RULES_VERSION = 2
 """Part of a verdict's cache key: goes up with every change here or in the comparison of texts."""
 
 REGEX_SECONDS = 2.0
