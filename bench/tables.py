@@ -13,7 +13,7 @@ import json
 import random
 import time
 
-from grader.kinds.table import TableGrader
+from grader.table_grader import TableGrader
 from grader.table_task import TableTask
 
 ROWS = 40

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from pydantic import ValidationError
 from table_forms import FORMS, as_markdown
 
-from grader.kinds.table import TableGrader, agreement
+from grader.table_grader import TableGrader, agreement
 from grader.table_task import TableTask, rows_from_csv
 
 COLUMNS = [
