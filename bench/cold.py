@@ -1,6 +1,6 @@
 """Grading from cold: CPU seconds a page and a record, of all processes.
 
-    python bench/cold.py RUN.jsonl --tasks TASKS --pages ARCHIVE.warc.gz
+python bench/cold.py RUN.jsonl --tasks TASKS --pages ARCHIVE.warc.gz
 """
 
 import argparse

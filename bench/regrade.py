@@ -10,7 +10,7 @@ import argparse
 import asyncio
 import io
 import json
-import resource
+import os
 import subprocess
 import sys
 import time
@@ -28,7 +28,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 from cache.folder import Cache
 
 PER_SUBMISSION = 300
-FILLER = "The harbour office counts every ship that comes in, and writes down what it carries. " * 12
+FILLER = "The harbour office counts every ship that comes in, and writes down its cargo. " * 12
 
 TASK = {
     "name": "bench",
@@ -97,7 +97,7 @@ def grade(folder: Path, run: Path, out: str) -> tuple[float, int]:
     ]  # fmt: skip
     began = time.perf_counter()
     process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-    _, status, usage = __import__("os").wait4(process.pid, 0)
+    _, status, usage = os.wait4(process.pid, 0)
     assert status == 0, status
     return time.perf_counter() - began, usage.ru_maxrss
 

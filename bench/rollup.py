@@ -22,8 +22,8 @@ import time
 from collections.abc import Iterator
 from typing import Any
 
-from grader.rollup import Scorer
 from grader.collection_task import CollectionTask
+from grader.rollup import Scorer
 
 SHAPES = (
     (17_000, 10, 3),
