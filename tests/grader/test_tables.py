@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from table_forms import FORMS
 
-from grader.tables import TableReader, column_form
+from grader.kinds.table.reader import TableReader, column_form
 
 NAMES = ["나라", "수도", "인구"]
 ROWS = [("가나", "아크라", "1,000"), ("나미비아", "빈트후크", "2000")]
@@ -40,6 +40,8 @@ WHOLE = {
     "markdown, other order, extra column": "| 인구 | 비고 | 나라 | 수도 |\n|---|---|---|---|\n"
     "| 1,000 | x | 가나 | 아크라 |\n| 2000 | | 나미비아 | 빈트후크 |",
     "markdown, windows lines": MARKDOWN.replace("\n", "\r\n"),
+    "markdown, old lines": MARKDOWN.replace("\n", "\r"),
+    "markdown, quoted": "\n".join(f"> {line}" for line in MARKDOWN.splitlines()),
     "markdown, words right before and after": f"표: 나라|수도\n{MARKDOWN}\n출처: 위키",
     "json, bare": f"답은 {JSON} 입니다.",
     "json, fenced": f"```json\n{JSON}\n```",
@@ -97,6 +99,10 @@ def test_ragged_rows_lack_cells_and_surplus_cells_are_ignored():
     response = "| 나라 | 수도 | 인구 |\n|---|---|---|\n| 가나 |\n| 니제르 | 니아메 | 5 | 6 |"
     assert read(response) == [("가나", "", ""), ("니제르", "니아메", "5")]
     assert read("```csv\n나라,수도,인구\n가나\n니제르,니아메,5,6\n```") == read(response)
+
+
+def test_a_bound_at_the_start_of_a_line_is_no_quotation():
+    assert read("나라 | 수도\n---|---\n> 5 | 아크라", ["나라", "수도"]) == [("> 5", "아크라")]
 
 
 def test_a_missing_column_is_blank_and_null_is_blank():
