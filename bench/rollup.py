@@ -22,8 +22,8 @@ import time
 from collections.abc import Iterator
 from typing import Any
 
-from grader.collection_task import CollectionTask
-from grader.rollup import Scorer
+from grader.kinds.collection.rollup import Scorer
+from grader.kinds.collection.task import CollectionTask
 
 SHAPES = (
     (17_000, 10, 3),

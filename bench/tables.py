@@ -13,8 +13,8 @@ import json
 import random
 import time
 
-from grader.table_grader import TableGrader
-from grader.table_task import TableTask
+from grader.kinds.table.scoring import TableGrader
+from grader.kinds.table.task import TableTask
 
 ROWS = 40
 TABLES = 300

@@ -4,8 +4,8 @@ import asyncio
 import gc
 import signal
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import AbstractContextManager, contextmanager
+from collections.abc import AsyncIterator, Callable, Sequence
+from contextlib import AbstractContextManager, asynccontextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from time import monotonic
@@ -107,11 +107,12 @@ async def grade_runs(
         _collect_less()
         reader = Reader(runs, {task.name: task for task in tasks}, call.reject, limit)
         try:
-            with watch(grader, reader) as step, _stopped_by_signals(grader, call.ending):
-                async for result in grader.grade(reader):
-                    call.add(result)
-                    call.checkpoint(grader.work())
-                    step()
+            with watch(grader, reader) as step:
+                async with _stopped_by_signals(grader, call.ending):
+                    async for result in grader.grade(reader):
+                        call.add(result)
+                        call.checkpoint(grader.work())
+                        step()
         finally:
             call.ending.problems = grader.problems
             call.close(grader.work())
@@ -126,9 +127,10 @@ def _collect_less() -> None:
     gc.set_threshold(10_000, 10, 10)
 
 
-@contextmanager
-def _stopped_by_signals(grader: Grader, ending: Ending) -> Iterator[None]:
-    """Stop the grader on SIGINT and SIGTERM; the second one cuts its grace short."""
+@asynccontextmanager
+async def _stopped_by_signals(grader: Grader, ending: Ending) -> AsyncIterator[None]:
+    """Stop the grader on SIGINT and SIGTERM, and see it stopped; the second one cuts its grace
+    short."""
     stopping: set[asyncio.Task[None]] = set()
 
     def stop() -> None:
@@ -142,5 +144,7 @@ def _stopped_by_signals(grader: Grader, ending: Ending) -> Iterator[None]:
     try:
         yield
     finally:
+        if stopping:  # no submission may be left that waits for what is under way
+            await asyncio.wait(stopping)
         for number in signals:
             loop.remove_signal_handler(number)

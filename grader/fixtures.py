@@ -5,8 +5,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from grader.collection_task import CollectionTask
 from grader.grader import Grader
+from grader.kinds.collection.task import CollectionTask
 from grader.lines import Unusable, parse_object, read_lines
 from grader.settings import Settings
 from grader.submissions import Submission, read_record, submission

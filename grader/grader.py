@@ -8,7 +8,7 @@ from typing import Any, Self
 
 from fetchers.page import Page
 from fetchers.urls import canonical
-from grader.kinds import Kind, kind_of
+from grader.kinds.kind import Kind, kind_of
 from grader.pipeline import Pipeline
 from grader.results import Result
 from grader.settings import Settings

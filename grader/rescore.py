@@ -5,8 +5,8 @@ from pathlib import Path
 from typing import Any
 
 from grader.call import Call, Ending
-from grader.collection_task import CollectionTask
-from grader.kinds.collection import CollectionKind
+from grader.kinds.collection.kind import CollectionKind
+from grader.kinds.collection.task import CollectionTask
 from grader.lines import Unusable, check_writable, parse_object, read_lines
 from grader.spool import Spool
 from grader.submissions import Name, Reject

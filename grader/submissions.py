@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from grader.collection_task import CollectionTask
+from grader.kinds.collection.task import CollectionTask
 from grader.lines import (
     STANDARD_INPUT,
     WHOLE,

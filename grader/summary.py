@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from math import fsum
 from typing import Any
 
-from grader.answer_grader import AnswerFigures
+from grader.kinds.answer.scoring import AnswerFigures
 from grader.results import Result
 from grader.submissions import Reject
 from grader.tasks import AnyTask

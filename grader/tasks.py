@@ -9,10 +9,10 @@ from typing import Any
 from pydantic import ValidationError
 from pydantic_core import ErrorDetails
 
-from grader.answer_task import AnswerTask
-from grader.collection_task import CollectionTask
+from grader.kinds.answer.task import AnswerTask
+from grader.kinds.collection.task import CollectionTask
+from grader.kinds.table.task import TableTask, rows_from_csv
 from grader.lines import read_objects
-from grader.table_task import TableTask, rows_from_csv
 from grader.task import Wrong, WrongFields
 
 AnyTask = CollectionTask | TableTask | AnswerTask

@@ -12,8 +12,8 @@ from cache.bodies import Bodies
 from fetchers.extract import extract
 from fetchers.page import Page
 from fetchers.signals import Signals
-from grader.judged_table import JudgedTable, Rulings, TableJudge
-from grader.table_grader import GradedTable
+from grader.kinds.table.judged import JudgedTable, Rulings, TableJudge
+from grader.kinds.table.scoring import GradedTable
 from judges import model, rules
 from judges.excerpts import PageText
 from judges.record import Record

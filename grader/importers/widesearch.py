@@ -7,8 +7,8 @@ from typing import Any
 import orjson
 
 from grader.importers.sources import faults_at
+from grader.kinds.table.task import rows_from_csv
 from grader.lines import read_objects
-from grader.table_task import rows_from_csv
 from grader.tasks import Fault
 
 GOLD_FOLDERS = ("gold", "widesearch_gold", ".")

@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 from pydantic import ValidationError
 
-from grader.answer_grader import AnswerFigures, Attempt, assess, calibration, hits, pass_at
-from grader.answer_task import AnswerTask
+from grader.kinds.answer.scoring import AnswerFigures, Attempt, assess, calibration, hits, pass_at
+from grader.kinds.answer.task import AnswerTask
 from grader.run_shapes import line_of_search_evals, line_of_widesearch
 
 

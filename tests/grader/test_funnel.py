@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from grader.funnel import CRITERIA, Funnel, evidence
+from grader.kinds.collection.funnel import CRITERIA, Funnel, evidence
 
 
 def row(*failed: str, supported: tuple[bool, ...] = (True,), **more: Any) -> dict[str, Any]:

@@ -1,7 +1,7 @@
 import json
 
 from grader.importers.kowidesearch import convert
-from grader.table_task import TableTask
+from grader.kinds.table.task import TableTask
 
 RECORD = {
     "id": "k-1",

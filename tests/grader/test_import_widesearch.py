@@ -3,7 +3,7 @@ import json
 import pytest
 
 from grader.importers.widesearch import convert
-from grader.table_task import TableTask
+from grader.kinds.table.task import TableTask
 
 EVALUATION = {
     "unique_columns": ["Name"],

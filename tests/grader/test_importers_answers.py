@@ -7,8 +7,8 @@ import json
 from pathlib import Path
 from typing import Any
 
-from grader.answer_task import AnswerTask
 from grader.importers import browsecomp, kbrowsecomp
+from grader.kinds.answer.task import AnswerTask
 from grader.tasks import Fault
 
 

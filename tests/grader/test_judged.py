@@ -11,14 +11,14 @@ import pytest
 from aiohttp import web
 from modelserver import Asked, ModelServer, model_server, refuses, says
 
-from grader.answer_task import AnswerTask
 from grader.grader import Grader
+from grader.kinds.answer.task import AnswerTask
+from grader.kinds.table.task import TableTask
 from grader.pipeline import Pipeline
 from grader.results import Result
 from grader.settings import Settings
 from grader.submissions import submission
 from grader.summary import Summary
-from grader.table_task import TableTask
 from judges.questions import Price
 from queues.pool import Crashed
 

@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from grader.collection_task import CollectionTask, Key, Subtask
-from grader.leaves import LeafReader
-from grader.rollup import Figures, Rollup, Scorer
+from grader.kinds.collection.leaves import LeafReader
+from grader.kinds.collection.rollup import Figures, Rollup, Scorer
+from grader.kinds.collection.task import CollectionTask, Key, Subtask
 
 Row = dict[str, Any]
 

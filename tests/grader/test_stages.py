@@ -5,9 +5,9 @@ from typing import Any
 
 import pytest
 
-from grader.collection_task import CollectionTask
-from grader.rollup import Rollup, Scorer
-from grader.stages import Stages, required_members, required_records
+from grader.kinds.collection.rollup import Rollup, Scorer
+from grader.kinds.collection.stages import Stages, required_members, required_records
+from grader.kinds.collection.task import CollectionTask
 
 
 def key(name: str, volume: int, **more: Any) -> dict[str, Any]:

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from grader.collection_task import CollectionTask
+from grader.kinds.collection.task import CollectionTask
 from grader.submissions import Reader, Reject, Submission, records_in, submission
 
 URL = {"name": "url", "volume": 1}

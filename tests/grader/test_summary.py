@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from grader.collection_task import CollectionTask
+from grader.kinds.collection.task import CollectionTask
 from grader.results import Result
 from grader.submissions import Reject
 from grader.summary import Summary

@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from pydantic import ValidationError
 from table_forms import FORMS, as_markdown
 
-from grader.table_grader import TableGrader, agreement
-from grader.table_task import TableTask, rows_from_csv
+from grader.kinds.table.scoring import TableGrader, agreement
+from grader.kinds.table.task import TableTask, rows_from_csv
 
 COLUMNS = [
     {"name": "시", "format": "name"},

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from math import fsum, prod
 from typing import NamedTuple
 
-from grader.collection_task import CollectionTask, Key, Subtask
+from grader.kinds.collection.task import CollectionTask, Key, Subtask
 
 
 def required_records(task: CollectionTask) -> int:

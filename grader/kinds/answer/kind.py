@@ -4,8 +4,8 @@ one judges, what form does not decide, and how a wrong attempt failed."""
 from dataclasses import dataclass, replace
 from typing import Any
 
-from grader.answer_grader import Attempt, assess
-from grader.answer_task import AnswerTask
+from grader.kinds.answer.scoring import Attempt, assess
+from grader.kinds.answer.task import AnswerTask
 from grader.pipeline import Pipeline
 from grader.results import Result
 from grader.roles import Roles

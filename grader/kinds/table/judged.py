@@ -5,7 +5,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from grader.table_grader import (
+from grader.kinds.table.reader import Row
+from grader.kinds.table.scoring import (
     NOT_SCORED,
     GradedTable,
     Matches,
@@ -13,8 +14,7 @@ from grader.table_grader import (
     TableScore,
     read_row,
 )
-from grader.table_task import Column, TableTask
-from grader.tables import Row
+from grader.kinds.table.task import Column, TableTask
 from judges.cells import Cell, Comparator, Match, is_blank
 from judges.judged_cells import MEASURED, Found, Key, Pair, Roster, Ruled, differs
 from judges.widesearch import WideSearchComparator

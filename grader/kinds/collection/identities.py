@@ -5,8 +5,8 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from grader.collection_task import Hierarchy
 from grader.judging import Sameness
+from grader.kinds.collection.task import Hierarchy
 from grader.pipeline import Pipeline, aside
 from judges.identity import Axis, Closed, Names, Resolver, Standard, cluster
 from judges.questions import Rejected, Trouble

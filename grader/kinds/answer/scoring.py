@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from math import fsum
 from typing import Any, TypeVar
 
-from grader.answer_task import AnswerTask
+from grader.kinds.answer.task import AnswerTask
 from judges.answers import Outcome, decide, read
 from judges.text import plain
 

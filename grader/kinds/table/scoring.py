@@ -7,9 +7,9 @@ from dataclasses import asdict, astuple, dataclass
 from statistics import fmean
 from typing import Any
 
-from grader.rollup import Measures
-from grader.table_task import Column, TableTask
-from grader.tables import Row, TableReader
+from grader.kinds.collection.rollup import Measures
+from grader.kinds.table.reader import Row, TableReader
+from grader.kinds.table.task import Column, TableTask
 from judges.cells import Cell, Match, is_blank
 
 

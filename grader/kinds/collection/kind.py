@@ -9,14 +9,14 @@ from typing import Any
 from cache.errors import MissingBody
 from fetchers.page import Page
 from fetchers.urls import canonical
-from grader.collection_task import CollectionTask
-from grader.funnel import evidence
-from grader.identities import Identities, Named
 from grader.judging import Case
-from grader.leaves import Leaf, LeafReader
+from grader.kinds.collection.funnel import evidence
+from grader.kinds.collection.identities import Identities, Named
+from grader.kinds.collection.leaves import Leaf, LeafReader
+from grader.kinds.collection.rollup import Scorer
+from grader.kinds.collection.task import CollectionTask
 from grader.pipeline import Pipeline, aside
 from grader.results import Result
-from grader.rollup import Scorer
 from grader.submissions import Submission
 from judges.questions import Rejected, Trouble
 from judges.record import Record

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from grader.leaves import TRUSTED
+from grader.kinds.collection.leaves import TRUSTED
 
 CRITERIA = (
     "page_content_usable",

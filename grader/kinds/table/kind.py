@@ -7,13 +7,13 @@ from itertools import count
 from typing import Any
 
 from grader import workers
-from grader.judged_table import JudgedTable, Rulings
+from grader.kinds.table.judged import JudgedTable, Rulings
+from grader.kinds.table.scoring import GradedTable, TableScore
+from grader.kinds.table.task import TableTask
 from grader.pipeline import Pipeline
 from grader.results import Result
 from grader.roles import Roles
 from grader.submissions import Submission
-from grader.table_grader import GradedTable, TableScore
-from grader.table_task import TableTask
 from queues.pool import Crashed, TimedOut
 
 JUDGED = ("item", "column", "row", "cell", "success", "formats")

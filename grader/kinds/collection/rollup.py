@@ -16,9 +16,8 @@ from math import fsum
 from operator import and_
 from typing import Any, NamedTuple, Self
 
-from grader.collection_task import CollectionTask, Key, Subtask
-from grader.leaves import TRUSTED, Leaf, LeafReader, Step
-from grader.stages import (
+from grader.kinds.collection.leaves import TRUSTED, Leaf, LeafReader, Step
+from grader.kinds.collection.stages import (
     Child,
     Members,
     Stages,
@@ -27,6 +26,7 @@ from grader.stages import (
     retained,
     stages,
 )
+from grader.kinds.collection.task import CollectionTask, Key, Subtask
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,7 @@ from typing import Annotated, Any, Literal, Self
 from pydantic import Field
 from pydantic import model_validator as validator
 
-from grader.tables import column_form
+from grader.kinds.table.reader import column_form
 from grader.task import Model, Name, Task
 from judges.cells import Comparator, comparator_for, is_blank
 from judges.widesearch import WideSearchComparator

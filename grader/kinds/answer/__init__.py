@@ -1,0 +1,1 @@
+"""Short answers (K-BrowseComp, BrowseComp)."""

@@ -1,0 +1,1 @@
+"""Collections: a hierarchy of keys, records with evidence (WANDR)."""

@@ -1,0 +1,1 @@
+"""Tables against gold tables (Ko-WideSearch, WideSearch)."""
