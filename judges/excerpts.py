@@ -158,7 +158,7 @@ def _unbroken(found: Sequence[str]) -> list[str]:
 _MOST_TRIES = 256
 _GAP = "\ufffc"  # stands in no text that somebody looks for
 _PARTED = "\x1f"  # white space between two digits; tokens hold no white space, of which it is one
-_DIGITS_PARTED = re.compile(r"(?<=\d) (?=\d)")
+_DIGITS_PARTED = re.compile(r"(?<=\d) (?=(?:[.,] )?\d)")  # "in 1990. 5 of" is no 1990.5
 # Particles follow a noun without a space and are words of their own (조사), as is the copula.
 _PARTICLES = re.compile(
     "(?:들|등)?(?:은|는|이|가|을|를|의|도|만|에|에서|에게|에게서|께|께서|한테|로|으로|로서|으로서|로써"

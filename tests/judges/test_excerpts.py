@@ -144,6 +144,10 @@ def test_a_word_or_number_is_not_cut(excerpt: str) -> None:
     [
         ("in 20 25 days", "in 2025 days", False),
         ("in 2025 days", "in 20 25 days", False),
+        ("in 1990. 5 potters", "in 1990.5 potters", False),
+        ("for $1.5 million", "for $1. 5 million", False),
+        ("in 1990. 5 potters", "in  1990.\n5 potters", True),
+        ("won by 3 : 1", "won by 3:1", True),
         ("5 kg of clay", "5kg of clay", True),
         ("a red\nbowl", "a redbowl", True),
         ("with clear limits", "with**clear limits**", True),
