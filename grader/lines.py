@@ -91,7 +91,9 @@ def parse_json(raw: bytes) -> Any:
     except orjson.JSONDecodeError as error:
         reason = str(error)
     try:  # the standard parser takes lone surrogates, ours does not
-        value = json.loads(raw.decode(), parse_constant=lambda name: None, parse_float=_finite)
+        value = json.loads(
+            raw.decode(), parse_constant=lambda name: None, parse_float=_finite, parse_int=_whole
+        )
         return orjson.loads(json.dumps(value, ensure_ascii=False).encode("utf-8", "replace"))
     except (ValueError, RecursionError):
         raise Unusable(f"unreadable JSON: {reason}") from None
@@ -109,6 +111,10 @@ def _open(path: str) -> BinaryIO:
     if path == STANDARD_INPUT:
         return open(0, "rb", closefd=False)  # left open, for whoever reads it next
     return Path(path).open("rb")
+
+
+def _whole(number: str) -> float | None:
+    return int(number) if len(number) < 20 else _finite(number)
 
 
 def _finite(number: str) -> float | None:

@@ -324,7 +324,8 @@ def records_in(response: str) -> list[Any]:
     are looked into. A text in which decoding fails over and over is given up as hopeless once
     that has cost twenty times its length.
     """
-    decoder = json.JSONDecoder()
+    # To know where it ends, no number needs to be read; Python refuses those of 4300 digits.
+    decoder = json.JSONDecoder(parse_int=str, parse_float=str)
     found: list[Any] = []
     budget = 20 * len(response) + 100_000
     start = _OBJECT.search(response)

@@ -332,10 +332,11 @@ def test_a_line_of_50_mb_is_read(tmp_path: Path) -> None:
 
 def test_what_json_cannot_hold_is_replaced(tmp_path: Path) -> None:
     line = rb'{"task":"t","record":{"item":{"company":"A\ud800","year":"\u0000"},"url":"u",'
-    line += rb'"excerpts":[],"answer":[NaN,-Infinity,1e999,1e3,1' + b"0" * 40 + b"]}}"
+    line += rb'"excerpts":[],"answer":[NaN,-Infinity,1e999,1e3,1' + b"0" * 40
+    line += b",12345678901234567,-" + b"9" * 5000 + b"]}}"
     (one,) = Read(write(tmp_path / "r.jsonl", line)).submissions
     assert one.records[0].item == {"company": "A?", "year": "\0"}
-    assert one.records[0].answer == [None, None, None, 1000.0, 1e40]
+    assert one.records[0].answer == [None, None, None, 1000.0, 1e40, 12345678901234567, None]
 
 
 # Malformed records are submitted failures
@@ -449,6 +450,11 @@ RESPONSES = {
     "no records": ('{"a": [1, {"b": {}}]} [2, 3]', []),
     "NaN": ('[{"item": {"company": "A", "year": "1"}, "url": "u", "answer": NaN}]', ["A"]),
     "a surrogate": (r'[{"item": {"company": "A\ud800", "year": "1"}, "url": "u"}]', ["A?"]),
+    "a number too long to read": (
+        '{"n": %s} [{"item": {"company": "A", "year": "1"}, "url": "u", "answer": %s}]'
+        % ("7" * 5000, "7" * 5000),
+        ["A"],
+    ),
     "NUL": ('\0{"item": {"company": "A", "year": "1"}, "url": "u"}\0', ["A"]),
 }
 
