@@ -430,6 +430,7 @@ def told(*companies: str) -> str:
     return json.dumps([record(company) for company in companies], indent=1)
 
 
+LONG = "7" * 5000
 RESPONSES = {
     "bare": (told("A", "B"), ["A", "B"]),
     "in an object": (json.dumps({"results": [record("A"), record("B")]}), ["A", "B"]),
@@ -451,8 +452,7 @@ RESPONSES = {
     "NaN": ('[{"item": {"company": "A", "year": "1"}, "url": "u", "answer": NaN}]', ["A"]),
     "a surrogate": (r'[{"item": {"company": "A\ud800", "year": "1"}, "url": "u"}]', ["A?"]),
     "a number too long to read": (
-        '{"n": %s} [{"item": {"company": "A", "year": "1"}, "url": "u", "answer": %s}]'
-        % ("7" * 5000, "7" * 5000),
+        f'{{"n": {LONG}}} [{{"item": {{"company": "A", "year": "1"}}, "url": "u", "answer": {LONG}}}]',
         ["A"],
     ),
     "NUL": ('\0{"item": {"company": "A", "year": "1"}, "url": "u"}\0', ["A"]),
