@@ -2,9 +2,20 @@
 ends."""
 
 import asyncio
-from collections.abc import AsyncIterable, AsyncIterator, Iterable, Iterator, Mapping, Sequence
+import threading
+from collections.abc import (
+    AsyncIterable,
+    AsyncIterator,
+    Callable,
+    Iterable,
+    Iterator,
+    Mapping,
+    Sequence,
+)
+from contextlib import suppress
 from dataclasses import asdict, dataclass
-from typing import Any, Self
+from functools import partial
+from typing import Any, Self, TypeVar
 
 from fetchers.page import Page
 from fetchers.urls import canonical
@@ -14,6 +25,8 @@ from grader.results import Result
 from grader.settings import Settings
 from grader.submissions import Submission
 from queues.node import Node, Stopped
+
+T = TypeVar("T")
 
 IN_FLIGHT = 2_000
 """Records of submissions that are under way at once, so that memory does not grow with a run."""
@@ -47,6 +60,7 @@ class Grader:
         self._settings = settings or Settings()
         self._pipeline = Pipeline(self._settings)
         self._kinds: dict[str, Kind] = {}
+        self._reading: set[asyncio.Task[None]] = set()
         self._stopped = False
         self.progress = Progress()
 
@@ -69,6 +83,8 @@ class Grader:
         goes on with the rest. May be called again, to cut the grace short.
         """
         self._stopped = True
+        for reading in self._reading:  # which may wait for input that never comes
+            reading.cancel()
         await self._pipeline.graph.stop(grace)
 
     async def pages(self, urls: Sequence[str]) -> list[Page]:
@@ -121,20 +137,31 @@ class Grader:
     async def _feed(
         self, submissions: AsyncIterator[Submission], results: "asyncio.Queue[Result]"
     ) -> None:
-        """Start submissions while there is room for their records, and see them end."""
-        room = _Room(IN_FLIGHT)
+        """Start submissions until there are no more or the grader is stopped, and see them end."""
         try:
             async with asyncio.TaskGroup() as tasks:
-                ordinal = 0
-                async for submission in submissions:
-                    if self._stopped:
-                        break
-                    self.progress.records_read += submission.size
-                    await room.take(submission.size)
-                    tasks.create_task(self._grade(ordinal, submission, results, room))
-                    ordinal += 1
+                reading = tasks.create_task(self._start(submissions, results, tasks))
+                self._reading.add(reading)
+                reading.add_done_callback(self._reading.discard)
         except ExceptionGroup as group:
             raise group.exceptions[0] from None
+
+    async def _start(
+        self,
+        submissions: AsyncIterator[Submission],
+        results: "asyncio.Queue[Result]",
+        tasks: asyncio.TaskGroup,
+    ) -> None:
+        """Start submissions while there is room for their records."""
+        room = _Room(IN_FLIGHT)
+        ordinal = 0
+        async for submission in submissions:
+            if self._stopped:
+                break
+            self.progress.records_read += submission.size
+            await room.take(submission.size)
+            tasks.create_task(self._grade(ordinal, submission, results, room))
+            ordinal += 1
 
     async def _grade(
         self,
@@ -186,9 +213,31 @@ async def _stream(
             yield submission
         return
     iterator = iter(submissions)
-    while batch := await asyncio.to_thread(_batch, iterator):
+    while batch := await _in_a_thread(partial(_batch, iterator)):
         for submission in batch:
             yield submission
+
+
+async def _in_a_thread(read: Callable[[], T]) -> T:
+    """What `read` gives, in a thread that nobody has to wait for: it may never come back from a
+    pipe to which nothing is written."""
+    loop = asyncio.get_running_loop()
+    done: asyncio.Future[T] = loop.create_future()
+
+    def tell(finish: Callable[[Any], None], outcome: Any) -> None:
+        if not done.done():
+            finish(outcome)
+
+    def work() -> None:
+        try:
+            told = partial(tell, done.set_result, read())
+        except Exception as error:
+            told = partial(tell, done.set_exception, error)
+        with suppress(RuntimeError):  # the loop was closed meanwhile
+            loop.call_soon_threadsafe(told)
+
+    threading.Thread(target=work, daemon=True).start()
+    return await done
 
 
 def _batch(iterator: Iterator[Submission]) -> list[Submission]:

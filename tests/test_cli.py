@@ -400,6 +400,26 @@ def test_an_interrupted_call_says_so_and_goes_on_later(assay: Command, folder: P
         assert all(row["verdict_full"] for row in graded)
 
 
+def test_a_call_that_waits_for_input_can_be_interrupted(folder: Path) -> None:
+    write_lines(folder / "tasks.jsonl", TASK)
+    with subprocess.Popen(
+        command_line("grade", "-", "--tasks", "tasks.jsonl", "--offline"),
+        cwd=folder,
+        env=environment(),
+        stdin=subprocess.PIPE,  # to which nothing is written
+        stderr=subprocess.PIPE,
+        text=True,
+    ) as call:
+        while not (folder / "out" / "rejects.jsonl").exists():
+            assert call.poll() is None
+        call.send_signal(signal.SIGINT)
+        assert call.wait(timeout=30) == 130
+        assert call.stderr
+        told = call.stderr.read()
+    assert "interrupted" in told
+    assert "Traceback" not in told
+
+
 def test_an_interrupted_fetch_ends_with_130(folder: Path) -> None:
     slow = Gate()
     with serving({}, gate=slow) as port:
