@@ -452,7 +452,7 @@ RESPONSES = {
     "NaN": ('[{"item": {"company": "A", "year": "1"}, "url": "u", "answer": NaN}]', ["A"]),
     "a surrogate": (r'[{"item": {"company": "A\ud800", "year": "1"}, "url": "u"}]', ["A?"]),
     "a number too long to read": (
-        f'{{"n": {LONG}}} [{{"item": {{"company": "A", "year": "1"}}, "url": "u", "answer": {LONG}}}]',
+        f'{{"n": {LONG}}} [{{"item": {{"company": "A", "year": "1"}}, "url": "u", "n": {LONG}}}]',
         ["A"],
     ),
     "NUL": ('\0{"item": {"company": "A", "year": "1"}, "url": "u"}\0', ["A"]),
