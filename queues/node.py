@@ -118,6 +118,11 @@ class _Job(Generic[In, Out]):
     running: bool = False  # holds a worker
     finished: bool = False  # the work is done, its row on the way to the store
 
+    @property
+    def has_ended(self) -> bool:
+        """Whether the work is done, its result perhaps not yet handed on."""
+        return self.finished or (self.task is not None and self.task.done())
+
 
 class _Groups(Generic[T]):
     """Hands on, as one group, what gathered while the previous group was under way."""
@@ -250,10 +255,11 @@ class Node(Generic[In, Out]):
         return job, waiter
 
     def _leave(self, job: _Job[In, Out], waiter: asyncio.Future[Out]) -> None:
-        """A caller may wait no more; the last one takes with it work that is not done."""
+        """A caller may wait no more; the last one takes with it work that is not done, but for
+        what runs while the stage is stopped: that has its grace, and its result is kept."""
         if waiter.cancelled():
             job.waiters.pop(waiter, None)
-            if not job.waiters and not job.finished:
+            if not job.waiters and not job.finished and not (self._stopped and job.running):
                 self._drop(job)
 
     async def stop(self, grace_seconds: float = 0.0) -> None:
@@ -262,7 +268,7 @@ class Node(Generic[In, Out]):
         May be called again, also to cut short the grace of a call under way.
         """
         self._stopped = True
-        for job in [j for j in self._jobs.values() if not (j.running or j.finished)]:
+        for job in [j for j in self._jobs.values() if not (j.running or j.has_ended)]:
             self._fail(job, self._stop_error())
             self._drop(job)
         if self._tasks:

@@ -555,6 +555,34 @@ async def test_stopping_refuses_the_new_and_the_queued_and_keeps_what_ends_in_ti
     await node.stop()
 
 
+async def test_stopping_keeps_what_ends_in_time_though_its_caller_has_gone() -> None:
+    """One who asked for more than this ends when the rest is refused."""
+    shelf, gate = Shelf(), Gate()
+    node = make(gate, memory=memory(shelf))
+    (caller,) = call(node, "a")
+    await idle()
+    stop = asyncio.create_task(node.stop(grace_seconds=1000))
+    await idle()
+    caller.cancel()
+    await idle()
+    await gate.end("a")
+    await stop
+    assert shelf.rows == {b"a": b"A"}
+
+
+@pytest.mark.parametrize("steps", range(6))
+async def test_stopping_loses_nothing_that_has_just_ended(steps: int) -> None:
+    gate = Gate()
+    node = make(gate, retry=Retry((Busy,)))
+    (caller,) = call(node, "a")
+    await idle()
+    gate.ends["a"].set_result("A")
+    for _ in range(steps):
+        await asyncio.sleep(0)
+    await node.stop(grace_seconds=1000)
+    assert await caller == "A"
+
+
 async def test_stopping_flushes_what_was_done() -> None:
     shelf, gate = Shelf(), Gate()
     node = make(gate, memory=memory(shelf))
