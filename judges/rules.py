@@ -182,7 +182,7 @@ def unclear_answer(record: Record) -> str:
     must not be empty, and some value of the answer must be more than punctuation or the opening
     of an answer that never comes (scoring.md, section 1)."""
     for name, value in record.item.items():
-        if not value.strip():
+        if isinstance(value, str) and not value.strip():
             return f"the item's {name} is empty"
     return "" if any(map(_says_something, _values(record.answer))) else "the answer is empty"
 

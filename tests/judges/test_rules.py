@@ -230,6 +230,11 @@ def test_an_item_must_be_named() -> None:
     assert unclear_answer(record(item={"company": " "})) == "the item's company is empty"
 
 
+@pytest.mark.parametrize("more", [None, False, 7, 1.5, [], {"a": ["b"]}])
+def test_what_is_more_in_an_item_may_be_anything(more: Any) -> None:
+    assert not unclear_answer(record(item={"company": "Acme", "more": more}))
+
+
 def test_an_answer_may_be_of_any_depth() -> None:
     answer: Any = "x"
     for _ in range(50_000):
