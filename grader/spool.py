@@ -1,8 +1,12 @@
 """Lines on disk until the input ends, then group by group."""
 
+import os
 import sqlite3
 from collections.abc import Hashable, Iterator
+from pathlib import Path
 from typing import Generic, Self, TypeVar
+
+from cache.errors import explained
 
 BATCH = 500
 
@@ -12,6 +16,7 @@ K = TypeVar("K", bound=Hashable)
 class Spool(Generic[K]):
     """Gathers lines that belong together but may stand anywhere; no more than one group is held
     at a time. Groups come in the order of their first lines, lines in the order of the input.
+    Raises `CacheError` where there is no room for them.
     """
 
     def __init__(self) -> None:
@@ -40,11 +45,21 @@ class Spool(Generic[K]):
     def __iter__(self) -> Iterator[tuple[K, list[tuple[str, bytes]]]]:
         """Each group with its lines: place and data. Nothing is added from here on."""
         self._flush()
-        self._base.execute("CREATE INDEX by_number ON line (number)")
+        with explained(_temporary()):
+            self._base.execute("CREATE INDEX by_number ON line (number)")
         for group, number in self._numbers.items():
             query = "SELECT place, data FROM line WHERE number = ? ORDER BY rowid"
-            yield group, self._base.execute(query, (number,)).fetchall()
+            with explained(_temporary()):
+                lines = self._base.execute(query, (number,)).fetchall()
+            yield group, lines
 
     def _flush(self) -> None:
-        self._base.executemany("INSERT INTO line VALUES (?, ?, ?)", self._batch)
+        with explained(_temporary()):
+            self._base.executemany("INSERT INTO line VALUES (?, ?, ?)", self._batch)
         self._batch.clear()
+
+
+def _temporary() -> Path:
+    """The folder in which SQLite keeps a temporary database that has grown."""
+    named = (os.environ.get(name) for name in ("SQLITE_TMPDIR", "TMPDIR"))
+    return Path(next(filter(None, named), "/var/tmp"))
