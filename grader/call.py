@@ -101,7 +101,7 @@ async def grade_runs(
     `limit` is a number of records. Raises OutputError, CacheError, ArchiveError and Unusable; what
     was done until then is kept and written.
     """
-    inputs = [Path(run) for run in runs if run != "-"]
+    inputs = [*(Path(run) for run in runs if run != "-"), *settings.pages]
     async with Grader(settings) as grader:  # first: what it cannot use must cost no results
         call = Call(tasks, None if settings.dry else out, inputs)
         _collect_less()

@@ -92,6 +92,15 @@ def _copy(source: BinaryIO, target: BinaryIO, length: int) -> None:
         length -= len(block)
 
 
+def _identity(path: Path) -> object:
+    """What a file is under all of its names."""
+    try:
+        found = path.stat()
+    except (OSError, ValueError):
+        return path.absolute()
+    return found.st_dev, found.st_ino
+
+
 class OutputError(Exception):
     """The results cannot be written where they were asked for; the message says why."""
 
@@ -103,9 +112,10 @@ class Output:
         """Raises OutputError where the folder cannot be written, or a file there is an input."""
         self._folder = folder
         names = ("records.jsonl", "scores.jsonl", "rejects.jsonl")
-        written = {(folder / name).resolve() for name in (*names, SUMMARY)}
-        if taken := {path.resolve() for path in inputs} & written:
-            raise OutputError(f"{taken.pop()} is an input of this call; choose another --out")
+        taken = {_identity(path): path for path in inputs}
+        for path in (folder / name for name in (*names, SUMMARY)):
+            if _identity(path) in taken:
+                raise OutputError(f"{path} is an input of this call; choose another --out")
         with self._explained():
             folder.mkdir(parents=True, exist_ok=True)
             self._records, self._scores, self._rejects = (

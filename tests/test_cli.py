@@ -230,6 +230,7 @@ def test_the_inputs_are_not_overwritten(refused: Callable[..., str], folder: Pat
     told = refused("grade", run, "--tasks", "tasks.jsonl", "--offline")
     assert "is an input of this call" in told
     refused("score", run, "--tasks", "tasks.jsonl")
+    refused("grade", "run.jsonl", "--tasks", "tasks.jsonl", "--pages", run)
     assert run.read_bytes() == before
 
 

@@ -106,10 +106,11 @@ def test_no_input_is_overwritten(tmp_path: Path, name: str) -> None:
     assert len(list((tmp_path / "out").iterdir())) == 1
 
 
-def test_a_link_to_an_input_is_not_written_through(tmp_path: Path) -> None:
+@pytest.mark.parametrize("link", [Path.symlink_to, Path.hardlink_to])
+def test_a_link_to_an_input_is_not_written_through(tmp_path: Path, link: Any) -> None:
     (tmp_path / "run.jsonl").write_text("precious")
     (tmp_path / "out").mkdir()
-    (tmp_path / "out" / "records.jsonl").symlink_to(tmp_path / "run.jsonl")
+    link(tmp_path / "out" / "records.jsonl", tmp_path / "run.jsonl")
     with pytest.raises(OutputError, match="is an input"):
         Output(tmp_path / "out", [tmp_path / "run.jsonl"])
     assert (tmp_path / "run.jsonl").read_text() == "precious"
