@@ -1,9 +1,11 @@
 """Files of JSON lines: plain, gzipped or standard input, read line by line."""
 
+import errno
 import gzip
 import json
 import math
 import os
+import sys
 import zlib
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
@@ -109,6 +111,8 @@ def check_writable(value: Any) -> None:
 
 def _open(path: str) -> BinaryIO:
     if path == STANDARD_INPUT:
+        if sys.stdin is None:  # by now its number may stand for any other file
+            raise OSError(errno.EBADF, "it is closed")
         return open(0, "rb", closefd=False)  # left open, for whoever reads it next
     return Path(path).open("rb")
 

@@ -339,6 +339,11 @@ def test_what_json_cannot_hold_is_replaced(tmp_path: Path) -> None:
     assert one.records[0].answer == [None, None, None, 1000.0, 1e40, 12345678901234567, None]
 
 
+def test_a_closed_standard_input_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("sys.stdin", None)  # as Python has it where it was closed
+    assert Read("-").reasons == [("-:1", "unreadable from here on: it is closed")]
+
+
 # Malformed records are submitted failures
 
 
