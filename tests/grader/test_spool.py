@@ -18,6 +18,7 @@ def test_groups_come_in_the_order_of_their_first_lines() -> None:
 def test_a_full_disk_is_said() -> None:
     with Spool[str]() as spool:
         spool._base.execute("PRAGMA max_page_count = 20")
+        for number in range(BATCH - 1):
+            spool.add("a", f"f:{number}", b"x" * 1000)
         with pytest.raises(CacheError, match="the disk is full"):
-            for number in range(2 * BATCH):
-                spool.add("a", f"f:{number}", b"x" * 1000)
+            spool.add("a", "f", b"x")
