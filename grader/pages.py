@@ -18,9 +18,9 @@ from fetchers.archive import Archives
 from fetchers.extract import EXTRACTOR_VERSION
 from fetchers.http import Http
 from fetchers.page import Dead, Page, Refused, Response, State, Unreachable, Via
-from fetchers.signals import Signals
 from fetchers.triage import triage, worth_a_browser
 from grader import workers
+from grader.kept import kept
 from grader.settings import Settings
 from grader.workers import Reading
 from queues.node import Memory, Node, Retry
@@ -77,13 +77,13 @@ class Pages:
     def _make_nodes(self) -> list[Node[Any, Any]]:
         settings, ledger, offline = self._settings, self._cache.ledger, self._settings.offline
         again = None if offline else Retry((Unreachable,), attempts=3)
-        visits = Memory(ledger, orjson.dumps, _visit_from, fresh=self._is_fresh)
+        visits: Memory[Visit] = Memory(ledger, orjson.dumps, kept(Visit), fresh=self._is_fresh)
         self._archive: Node[str, Visit | None] = Node(
             "archive",
             self._look_in_archives,
             key=lambda url: digest(self._archive_digest, url),
             workers=settings.fetch_workers,
-            memory=Memory(ledger, orjson.dumps, _visit_or_none),
+            memory=Memory(ledger, orjson.dumps, kept(Visit | None)),
         )
         self._fetch: Node[str, Visit] = Node(
             "fetch",
@@ -105,7 +105,7 @@ class Pages:
             self._read,
             key=lambda body: digest(EXTRACTOR_VERSION, *body),
             workers=2 * settings.cpu_workers,
-            memory=Memory(ledger, orjson.dumps, _reading_from),
+            memory=Memory(ledger, orjson.dumps, kept(Reading)),
         )
         return [self._archive, self._fetch, self._render, self._extract]
 
@@ -264,22 +264,3 @@ def _now() -> str:
 
 def _no_page(url: str, state: State, reason: str) -> Page:
     return Page(state, reason, "http", None, url, "", "", 0, "", "")
-
-
-# What the stages keep, read back.
-
-
-def _visit_from(row: bytes) -> Visit:
-    return Visit(**orjson.loads(row))
-
-
-def _visit_or_none(row: bytes) -> Visit | None:
-    fields = orjson.loads(row)
-    return fields and Visit(**fields)
-
-
-def _reading_from(row: bytes) -> Reading:
-    fields = orjson.loads(row)
-    signals = fields.pop("signals")
-    signals["marks"] = tuple(signals["marks"])
-    return Reading(**fields, signals=Signals(**signals))
