@@ -5,7 +5,7 @@ from collections.abc import Awaitable, Callable
 from time import monotonic
 from typing import TypeVar
 
-from queues.node import Node, Retry, _Job
+from queues.node import Node, Retry
 
 In = TypeVar("In")
 Out = TypeVar("Out")
@@ -71,19 +71,19 @@ class Adaptive(Node[In, Out]):
         self._longest = retry.longest
         self._pace = pace or Pace(most)
 
-    async def _attempt(self, job: _Job[In, Out]) -> Out:
+    async def attempt(self, item: In) -> Out:
+        """As Node has it, once it is quiet no more."""
         while quiet := self._pace.quiet:  # noqa: ASYNC110 (it may grow meanwhile)
             await asyncio.sleep(quiet)
         try:
-            out = await super()._attempt(job)
+            out = await super().attempt(item)
         except self._limited as error:
             asked = getattr(error, "retry_after", None) or _QUIET
             self._pace.slow_down(min(asked, self._longest))
             self.workers = self._pace.workers
             raise
         self._pace.go_on()
-        if self.workers != self._pace.workers:
-            self.workers = self._pace.workers
+        self.workers = self._pace.workers
         return out
 
 

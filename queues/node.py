@@ -353,19 +353,26 @@ class Node(Generic[In, Out]):
         return out, memory.encode(out) if memory and memory.keep(out) else None
 
     async def _attempt(self, job: _Job[In, Out]) -> Out:
+        try:
+            return await self.attempt(job.item)
+        finally:
+            self._free_worker(job)
+
+    async def attempt(self, item: In) -> Out:
+        """Do the work once, within the deadline. A subclass may put more around it, all of it
+        while a worker is held."""
         began = perf_counter()
         try:
             if self._deadline is None:
-                return await self._work(job.item)
+                return await self._work(item)
             async with asyncio.timeout(self._deadline) as timeout:
-                return await self._work(job.item)
+                return await self._work(item)
         except TimeoutError as error:
             if self._deadline is not None and timeout.expired():
                 raise DeadlinePassed(f"{self.name}: no result in {self._deadline} s") from error
             raise
         finally:
             self.counters.seconds += perf_counter() - began
-            self._free_worker(job)
 
     async def _pause(self, job: _Job[In, Out], retry: Retry, seconds: float) -> None:
         """Wait without a worker, then for one; who came before others goes before them."""
