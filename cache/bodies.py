@@ -43,8 +43,7 @@ class _BytesDisk(diskcache.Disk):  # type: ignore[misc]
 class Bodies:
     """Bytes by content digest, in a folder that processes and threads may share.
 
-    Blocking; the event loop uses `aput` and `aget`. Every method raises `CacheError` when the
-    folder cannot be used.
+    Blocking, but for `aput`. Every method raises `CacheError` when the folder cannot be used.
     """
 
     def __init__(self, folder: Path) -> None:
@@ -83,10 +82,6 @@ class Bodies:
     async def aput(self, body: bytes) -> str:
         """`put`, outside the event loop."""
         return await asyncio.to_thread(self.put, body)
-
-    async def aget(self, digest: str) -> bytes:
-        """`get`, outside the event loop."""
-        return await asyncio.to_thread(self.get, digest)
 
     def __contains__(self, digest: str) -> bool:
         with explained(self._folder):

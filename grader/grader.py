@@ -42,7 +42,6 @@ class Progress:
 
     records_read: int = 0
     records_done: int = 0
-    submissions_done: int = 0
     ungraded: int = 0
 
 
@@ -180,7 +179,6 @@ class Grader:
             return
         finally:
             room.give(submission.size)
-        self.progress.submissions_done += 1
         self.progress.records_done += submission.size
         self.progress.ungraded += result.ungraded
 

@@ -35,7 +35,7 @@ def test_a_body_comes_back_under_its_digest(bodies: Bodies, body: bytes) -> None
 
 async def test_the_event_loop_has_its_own_way(bodies: Bodies) -> None:
     digests = await asyncio.gather(*(bodies.aput(b"%d" % number) for number in range(20)))
-    assert await bodies.aget(digests[7]) == b"7"
+    assert bodies.get(digests[7]) == b"7"
 
 
 def test_what_is_not_there_is_told(bodies: Bodies) -> None:

@@ -33,7 +33,7 @@ async def test_a_folder_keeps_what_it_was_given(tmp_path: Path) -> None:
     async with Cache.open(tmp_path / "new" / "folder") as cache:
         digest = await keep_a_page(cache, b"page")
     async with Cache.open(tmp_path / "new" / "folder") as cache:
-        assert await cache.bodies.aget(digest) == b"page"
+        assert cache.bodies.get(digest) == b"page"
         assert await cache.ledger.get_many("fetch", [b"url"])
         stats = await cache.stats()
         assert stats.stages == {"fetch": StageSize(1, 77)}
