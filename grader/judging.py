@@ -1,8 +1,7 @@
 """Who judges records: the judge `rules`, or a model; each with its stages."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import astuple, dataclass
-from functools import lru_cache
 from typing import Any, Protocol
 
 import orjson
@@ -17,18 +16,6 @@ from judges.model import PROMPT_VERSION, Facts
 from judges.questions import EFFORTS, Ask, RateLimited, Reply, Request, Trouble, Usage
 from judges.record import Record
 from judges.rules import RULES_VERSION
-from judges.sameness import (
-    CANONICALISE_VERSION,
-    DEDUPE_VERSION,
-    Block,
-    Merged,
-    Placed,
-    Roster,
-    Same,
-    Stray,
-    merge,
-    placing,
-)
 from judges.spec import JudgeSpec
 from judges.verdict import Shown, Verdict
 from queues.adaptive import Adaptive
@@ -37,10 +24,6 @@ from queues.node import Memory, Node, Retry, Store
 ATTEMPTS = 8
 """How often a model is asked before a record is left ungraded: with the waits between them, an
 endpoint may be gone for two minutes."""
-
-
-QUESTIONS = 1_000
-"""Questions about identity that may wait for an answer at once; `ask` bounds what is asked."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,25 +50,11 @@ class Judge(Protocol):
         """The stages, for counters and for stopping."""
 
     @property
-    def sameness(self) -> "Sameness | None":
-        """What decides beyond form which values name one thing, if anything does."""
-
-    @property
     def roles(self) -> Roles | None:
-        """What decides of tables and short answers what form does not, if anything does."""
+        """Who decides what form does not of names, tables and short answers, if anyone does."""
 
     async def judge(self, cases: Iterable[Case]) -> list[Verdict | Exception]:
         """A verdict each, or why there is none."""
-
-
-class Sameness(Protocol):
-    """Decides which values name one thing, where their form does not."""
-
-    async def place(self, strays: Sequence[Stray]) -> list[Placed | Exception]:
-        """The member of a roster that each value is, or why there is no answer."""
-
-    async def merge(self, blocks: Sequence[Block]) -> list[Merged | Exception]:
-        """What is one in each block, or why there is no answer."""
 
 
 class ByRules:
@@ -101,7 +70,6 @@ class ByRules:
             memory=Memory(store, orjson.dumps, lambda row: _verdict(orjson.loads(row))),
         )
         self.nodes: list[Node[Any, Any]] = [self._judge]
-        self.sameness: Sameness | None = None
         self.roles: Roles | None = None
 
     async def judge(self, cases: Iterable[Case]) -> list[Verdict | Exception]:
@@ -155,11 +123,9 @@ class ByModel:
             workers=2 * slots,
             memory=Memory(store, orjson.dumps, _judged),
         )
-        sameness = SamenessByModel(store, self.ask, name, spending)
-        self.sameness: Sameness | None = sameness
         roles = Roles(store, self.ask, name, spending)
         self.roles: Roles | None = roles
-        self.nodes: list[Node[Any, Any]] = [self._judge, *sameness.nodes, *roles.nodes, self.ask]
+        self.nodes: list[Node[Any, Any]] = [self._judge, *roles.nodes, self.ask]
 
     async def judge(self, cases: Iterable[Case]) -> list[Verdict | Exception]:
         """As Judge has it."""
@@ -190,66 +156,6 @@ class ByModel:
 
         verdict = await model.judge(case.spec, find, ask, self._model, self._effort)
         return _Judged(verdict, used)
-
-
-class SamenessByModel:
-    """Identity by a model: the stages `canonicalise`, a value of a closed roster at a time, and
-    `dedupe`, a block of values at a time."""
-
-    def __init__(self, store: Store, ask: Ask, name: str, spending: Spending) -> None:
-        self._model = name
-        self._spending = spending
-        low, high = EFFORTS["canonicalise"], EFFORTS["dedupe"]
-        self._place: Node[Stray, Placed] = Node(
-            "canonicalise",
-            placing(ask, name, low),
-            key=lambda stray: digest(
-                CANONICALISE_VERSION, name, low, _roster_digest(stray.roster), stray.value
-            ),
-            workers=QUESTIONS,
-            memory=Memory(store, orjson.dumps, _placed),
-        )
-        self._merge: Node[Block, Merged] = Node(
-            "dedupe",
-            lambda block: merge(block, ask, name, high),
-            key=lambda block: digest(DEDUPE_VERSION, name, high, *astuple(block)),
-            workers=QUESTIONS,
-            memory=Memory(store, orjson.dumps, _merged),
-        )
-        self.nodes: list[Node[Any, Any]] = [self._place, self._merge]
-
-    async def place(self, strays: Sequence[Stray]) -> list[Placed | Exception]:
-        """As Sameness has it."""
-        ends = await self._place.many(strays)
-        self._account("canonicalise", ends)
-        return ends
-
-    async def merge(self, blocks: Sequence[Block]) -> list[Merged | Exception]:
-        """As Sameness has it."""
-        ends = await self._merge.many(blocks)
-        self._account("dedupe", ends)
-        return ends
-
-    def _account(self, role: str, ends: Sequence[Placed | Merged | Exception]) -> None:
-        for end in ends:
-            if not isinstance(end, Exception):
-                self._spending.needed(role, self._model, end.usage)
-
-
-@lru_cache(maxsize=256)
-def _roster_digest(roster: Roster) -> str:
-    return digest(*astuple(roster)).hex()
-
-
-def _placed(row: bytes) -> Placed:
-    fields = orjson.loads(row)
-    return Placed(**{**fields, "usage": Usage(**fields["usage"])})
-
-
-def _merged(row: bytes) -> Merged:
-    fields = orjson.loads(row)
-    same = (Same(tuple(one["values"]), one["reason"]) for one in fields["same"])
-    return Merged(tuple(same), Usage(**fields["usage"]))
 
 
 def _depends_on(case: Case) -> tuple[object, ...]:

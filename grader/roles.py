@@ -1,4 +1,5 @@
-"""What a model is asked about tables and short answers: a stage a role, whose answers are kept."""
+"""What a model is asked about names, tables and short answers: a stage a role, whose answers are
+kept."""
 
 from collections.abc import Awaitable, Callable, Iterable, Mapping
 from dataclasses import astuple
@@ -9,10 +10,11 @@ import orjson
 
 from cache.keys import digest
 from grader.spending import Spending
-from judges import judged_answers, judged_cells
+from judges import judged_answers, judged_cells, sameness
 from judges.judged_answers import Decided, Doubt, Failed, Labelled
-from judges.judged_cells import Found, Key, Pair, Roster, Ruled
+from judges.judged_cells import Found, Key, Pair, Ruled
 from judges.questions import EFFORTS, Ask, Rejected, Trouble, Usage
+from judges.sameness import Block, Merged, Placed, Same, Stray
 from queues.node import DeadlinePassed, Memory, Node, Store
 
 WAITING = 1_000
@@ -34,8 +36,8 @@ Name = TypeVar("Name")
 
 class Role(Generic[In, Out]):
     """One role of a model: what it answers to a question is kept, by all of `parts` of it and by
-    model, effort and prompt `version`, with what it took. `kind` is a dataclass of plain values
-    and `usage`."""
+    model, effort and prompt `version`, with what it took. `kind` makes it of the values that are
+    kept and its `usage`."""
 
     def __init__(
         self,
@@ -64,25 +66,27 @@ class Role(Generic[In, Out]):
             memory=Memory(store, orjson.dumps, kept),
         )
 
-    async def many(self, questions: Iterable[In]) -> list[Out | str]:
+    async def many(self, questions: Iterable[In]) -> list[Out | Exception]:
         """The answers, or in the place of one why there is none. Raises what concerns more than
         one question."""
-        ends: list[Out | str] = []
+        ends: list[Out | Exception] = []
         for end in await self.node.many(questions):
             if not isinstance(end, Exception):
                 self._spending.needed(self.node.name, self._model, end.usage)
                 ends.append(end)
             elif isinstance(end, Trouble | Rejected | DeadlinePassed):
-                ends.append(f"cannot be judged: {end}")
+                ends.append(end)
             else:
                 raise end
         return ends
 
-    async def each(self, questions: Mapping[Name, In]) -> tuple[dict[Name, Out], dict[Name, str]]:
+    async def each(
+        self, questions: Mapping[Name, In]
+    ) -> tuple[dict[Name, Out], dict[Name, Exception]]:
         """As `many`, by name: the answers, and why others have none."""
         answers, errors = {}, {}
         for name, end in zip(questions, await self.many(questions.values()), strict=True):
-            if isinstance(end, str):
+            if isinstance(end, Exception):
                 errors[name] = end
             else:
                 answers[name] = end
@@ -90,11 +94,28 @@ class Role(Generic[In, Out]):
 
 
 class Roles:
-    """The roles of one model. `keys` and `cells` decide what form does not of a table, `answer` of
-    a short answer; `failure` labels attempts that failed."""
+    """The roles of one model. `canonicalise` places values in closed rosters, `dedupe` tells which
+    values of an open axis are one; `keys` and `cells` decide what form does not of a table,
+    `answer` of a short answer; `failure` labels attempts that failed."""
 
     def __init__(self, store: Store, ask: Ask, model: str, spending: Spending) -> None:
         shared: Any = {"model": model, "store": store, "spending": spending}
+        self.canonicalise: Role[Stray, Placed] = Role(
+            "canonicalise",
+            sameness.placing(ask, model, EFFORTS["canonicalise"]),
+            Placed,
+            parts=lambda stray: (_roster_digest(stray.roster), stray.value),
+            version=sameness.CANONICALISE_VERSION,
+            **shared,
+        )
+        self.dedupe: Role[Block, Merged] = Role(
+            "dedupe",
+            lambda block: sameness.merge(block, ask, model, EFFORTS["dedupe"]),
+            _merged,
+            parts=astuple,
+            version=sameness.DEDUPE_VERSION,
+            **shared,
+        )
         self.keys: Role[Key, Found] = Role(
             "keys",
             judged_cells.finding_rows(ask, model, EFFORTS["keys"]),
@@ -127,10 +148,20 @@ class Roles:
             version=judged_answers.FAILURE_VERSION,
             **shared,
         )
-        roles = (self.keys, self.cells, self.answer, self.failure)
-        self.nodes: list[Node[Any, Any]] = [role.node for role in roles]
+        self.nodes: list[Node[Any, Any]] = [
+            self.canonicalise.node,
+            self.dedupe.node,
+            self.keys.node,
+            self.cells.node,
+            self.answer.node,
+            self.failure.node,
+        ]
 
 
 @lru_cache(maxsize=256)
-def _roster_digest(roster: Roster) -> str:
+def _roster_digest(roster: judged_cells.Roster | sameness.Roster) -> str:
     return digest(*astuple(roster)).hex()
+
+
+def _merged(same: Iterable[Mapping[str, Any]], usage: Usage) -> Merged:
+    return Merged(tuple(Same(tuple(one["values"]), one["reason"]) for one in same), usage)

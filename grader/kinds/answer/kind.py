@@ -102,8 +102,8 @@ class AnswerKind:
             doubt, self._task.prompt, self._golds, submission.response
         )
         (said,) = await roles.answer.many([question])
-        if isinstance(said, str):
-            return _Judged(attempt, error=said)
+        if isinstance(said, Exception):
+            return _Judged(attempt, error=f"cannot be judged: {said}")
         extracted = said.extracted or attempt.extracted
         return _Judged(replace(attempt, outcome=said.outcome, extracted=extracted), said.reason)
 
@@ -117,6 +117,6 @@ class AnswerKind:
         shown = await pipeline.compute(steps, submission.trajectory)
         failed = Failed(self._task.prompt, self._golds, attempt.extracted or "", shown)
         (said,) = await roles.failure.many([failed])
-        if isinstance(said, str):
-            return replace(judged, failure_error=said)
+        if isinstance(said, Exception):
+            return replace(judged, failure_error=f"cannot be judged: {said}")
         return replace(judged, attempt=replace(attempt, mode=said.mode), failure_reason=said.reason)

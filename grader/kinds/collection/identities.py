@@ -5,18 +5,13 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from grader.judging import Sameness
 from grader.kinds.collection.task import Hierarchy
 from grader.pipeline import Pipeline, aside
+from grader.roles import Roles
 from judges.identity import Axis, Closed, Names, Resolver, Standard, cluster
-from judges.questions import Rejected, Trouble
 from judges.record import Record
-from judges.sameness import Candidates, Clusters, Placed, Roster, strays
-from queues.node import DeadlinePassed
+from judges.sameness import Candidates, Clusters, Roster, strays
 from queues.pool import Crashed, TimedOut
-
-NO_ANSWER = (Trouble, Rejected, DeadlinePassed)
-"""Why a question may have no answer, while others can have one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,17 +43,17 @@ class Identities:
     ) -> list[Named]:
         """The names of a submission's records, in their order. `urls` has the canonical form of
         each URL; where the pipeline's judge asks no model, form alone decides."""
-        sameness = pipeline.judge.sameness
+        roles = pipeline.judge.roles
         standards = await aside(len(records), self._standards, records)
         answers: defaultdict[str, _Answers] = defaultdict(lambda: _Answers({}, {}))
-        if sameness is not None:
-            standards = await self._place(records, standards, sameness, answers)
+        if roles is not None:
+            standards = await self._place(records, standards, roles, answers)
         clusters: dict[str, Mapping[str, str]] = {}
         for axis, values in self._resolver.left_over(standards):
-            if sameness is None:
+            if roles is None:
                 clusters[axis.name] = await aside(len(values), cluster, axis, values)
             else:
-                found = await _by_meaning(axis, values, sameness, pipeline)
+                found = await _by_meaning(axis, values, roles, pipeline)
                 clusters[axis.name] = found.names
                 answers[axis.name].reasons.update(found.reasons)
                 answers[axis.name].undecided.update(found.undecided)
@@ -71,7 +66,7 @@ class Identities:
         self,
         records: Sequence[Record],
         standards: Sequence[Standard],
-        sameness: Sameness,
+        roles: Roles,
         answers: Mapping[str, _Answers],
     ) -> list[Standard]:
         """The standards, with the members that a model finds behind values that no alias does."""
@@ -79,16 +74,13 @@ class Identities:
         for axis, values in self._resolver.outside(records, standards):
             assert isinstance(axis.identity, Closed)
             asked = strays(Roster.of(axis.field, axis.identity), values)
-            ends = dict(zip(asked, await sameness.place(list(asked.values())), strict=True))
-            for value, end in ends.items():
-                if isinstance(end, Placed):
-                    answers[axis.name].reasons[value] = end.reason
-                    if end.member is not None:
-                        placed[axis.name, value] = end.member
-                elif isinstance(end, NO_ANSWER):
-                    answers[axis.name].undecided[value] = str(end)
-                elif isinstance(end, Exception):
-                    raise end
+            found, failures = await roles.canonicalise.each(asked)
+            for value, end in found.items():
+                answers[axis.name].reasons[value] = end.reason
+                if end.member is not None:
+                    placed[axis.name, value] = end.member
+            for value, why in failures.items():
+                answers[axis.name].undecided[value] = str(why)
         return self._resolver.placed(records, standards, placed)
 
     def _named(
@@ -115,16 +107,14 @@ class Identities:
         return named
 
 
-async def _by_meaning(
-    axis: Axis, values: set[str], sameness: Sameness, pipeline: Pipeline
-) -> Clusters:
+async def _by_meaning(axis: Axis, values: set[str], roles: Roles, pipeline: Pipeline) -> Clusters:
     """The clusters of an axis' values. Finding out which are alike is work for a process of its
     own: there may be many, made up to take long."""
     try:
         candidates = await pipeline.compute(Candidates, axis, values)
     except (Crashed, TimedOut) as failure:
         return Clusters(cluster(axis, values), {}, dict.fromkeys(values, str(failure)))
-    return candidates.clusters(await sameness.merge(candidates.blocks))
+    return candidates.clusters(await roles.dedupe.many(candidates.blocks))
 
 
 def _spellings(axis: Axis, record: Record, standard: Standard) -> set[str]:

@@ -80,11 +80,12 @@ class TableKind:
             )
 
         table = await ruled(Rulings())
-        rows, errors = await roles.keys.each(table.keys)
+        rows, unfound = await roles.keys.each(table.keys)
         if rows:
             table = await ruled(Rulings(rows))
         cells, unruled = await roles.cells.each(table.cells)
-        errors.update((row, why) for (row, _), why in unruled.items())
+        failures = {**unfound, **{row: why for (row, _), why in unruled.items()}}
+        errors = {row: f"cannot be judged: {why}" for row, why in failures.items()}
         if cells or errors:
             table = await ruled(Rulings(rows, cells, errors))
         return table.strict, {"judged": None if errors else _figures(table.score)}
