@@ -1,9 +1,11 @@
 """What a person sees: progress while a call goes on, and the table at its end."""
 
+import re
 import time
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from itertools import islice
 from typing import Any
 
 from rich.box import SIMPLE_HEAD
@@ -20,6 +22,12 @@ WINDOW = 30.0
 """Seconds over which the rate is taken: what came from the cache tells little of what is left."""
 PLAIN_EVERY = 10.0
 """Seconds between two lines where there is no terminal."""
+MOST_RUNS = 200
+"""Runs in a table: nobody reads more, and tens of thousands take minutes to set."""
+LONGEST_NAME = 200
+"""Characters of a name that are shown."""
+
+_CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069]")
 
 
 @contextmanager
@@ -105,22 +113,32 @@ def scores_tables(summary: Mapping[str, Any]) -> Iterator[Table]:
         table.add_column(columns[0], no_wrap=True)
         for name in (*columns[1:], "tasks", "completed", "ungraded", "rejects"):
             table.add_column(name, justify="right", no_wrap=True)
-        for run, kinds in summary["runs"].items():
-            if report := kinds.get(kind):
-                rejects = summary["rejects"]["by_run"].get(run, 0)
-                counts = (
-                    str(report["tasks"]),
-                    f"{report['completed']}/{report['submissions']}",
-                    str(report["ungraded"]),
-                    str(rejects),
-                )
-                for number, (name, *figures) in enumerate(rows_of(report["metrics"])):
-                    ends = counts if number == 0 else ()
-                    names = Text(run if number == 0 else ""), Text(name)  # no markup of rich's
-                    table.add_row(*names, *map(_figure, figures), *ends)
-                table.add_section()
+        reports = {run: kinds[kind] for run, kinds in summary["runs"].items() if kind in kinds}
+        for run in islice(reports, MOST_RUNS):
+            report = reports[run]
+            rejects = summary["rejects"]["by_run"].get(run, 0)
+            counts = (
+                str(report["tasks"]),
+                f"{report['completed']}/{report['submissions']}",
+                str(report["ungraded"]),
+                str(rejects),
+            )
+            for number, (name, *figures) in enumerate(rows_of(report["metrics"])):
+                ends = counts if number == 0 else ()
+                shown = harmless(run[:LONGEST_NAME]) if number == 0 else ""
+                names = Text(shown), Text(name)  # no markup of rich's
+                table.add_row(*names, *map(_figure, figures), *ends)
+            table.add_section()
+        if len(reports) > MOST_RUNS:
+            table.add_row(f"{len(reports) - MOST_RUNS:,} more", "see summary.json")
         if table.row_count:
             yield table
+
+
+def harmless(text: str) -> str:
+    """A text of anybody's making with its control characters, those that turn the direction of
+    writing included, spelt out: a terminal would obey them."""
+    return _CONTROL.sub(lambda found: found[0].encode("unicode_escape").decode(), text)
 
 
 def models_lines(work: Mapping[str, Any]) -> Iterator[str]:
