@@ -16,7 +16,7 @@ from typing import Generic, Protocol, TypeVar
 
 from tenacity import RetryCallState, retry_if_exception_type, stop_after_attempt
 from tenacity.asyncio import AsyncRetrying
-from tenacity.wait import wait_exponential_jitter
+from tenacity.wait import wait_exponential, wait_random
 
 log = logging.getLogger(__name__)
 
@@ -87,7 +87,8 @@ class Retry:
         asked = self.retry_after(error) if error else None
         if asked is not None and asked > 0:
             return min(asked, self.longest) + random.uniform(0, self.first)
-        return wait_exponential_jitter(self.first, self.longest, jitter=self.first)(state)
+        grown = wait_exponential(multiplier=self.first, max=self.longest)
+        return (grown + wait_random(0, self.first))(state)
 
 
 @dataclass(slots=True)
