@@ -1,6 +1,6 @@
 """Who judges records: the judge `rules`, or a model; each with its stages."""
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
 from dataclasses import astuple, dataclass
 from typing import Any, Protocol
 
@@ -9,6 +9,7 @@ import orjson
 from cache.keys import digest
 from fetchers.page import Page
 from grader import workers
+from grader.kept import kept
 from grader.roles import Roles
 from grader.spending import Spending
 from judges import model
@@ -17,7 +18,7 @@ from judges.questions import EFFORTS, Ask, RateLimited, Reply, Request, Trouble,
 from judges.record import Record
 from judges.rules import RULES_VERSION
 from judges.spec import JudgeSpec
-from judges.verdict import Shown, Verdict
+from judges.verdict import Verdict
 from queues.adaptive import Adaptive
 from queues.node import Memory, Node, Retry, Store
 
@@ -67,7 +68,7 @@ class ByRules:
             self._work,
             key=lambda case: digest(*_depends_on(case)),
             workers=2 * processes,
-            memory=Memory(store, orjson.dumps, lambda row: _verdict(orjson.loads(row))),
+            memory=Memory(store, orjson.dumps, kept(Verdict)),
         )
         self.nodes: list[Node[Any, Any]] = [self._judge]
         self.roles: Roles | None = None
@@ -121,7 +122,7 @@ class ByModel:
             self._work,
             key=self._key,
             workers=2 * slots,
-            memory=Memory(store, orjson.dumps, _judged),
+            memory=Memory(store, orjson.dumps, kept(_Judged)),
         )
         roles = Roles(store, self.ask, name, spending)
         self.roles: Roles | None = roles
@@ -173,14 +174,3 @@ def _depends_on(case: Case) -> tuple[object, ...]:
         page.final_url,
         page.text,
     )
-
-
-def _verdict(fields: dict[str, Any]) -> Verdict:
-    requirements: Mapping[str, Any] = fields["requirements"]
-    fields["requirements"] = {name: Shown(**shown) for name, shown in requirements.items()}
-    return Verdict(**fields)
-
-
-def _judged(row: bytes) -> _Judged:
-    fields = orjson.loads(row)
-    return _Judged(_verdict(fields["verdict"]), Usage(**fields["usage"]))

@@ -9,12 +9,13 @@ from typing import Any, Generic, Protocol, TypeVar
 import orjson
 
 from cache.keys import digest
+from grader.kept import kept
 from grader.spending import Spending
 from judges import judged_answers, judged_cells, sameness
 from judges.judged_answers import Decided, Doubt, Failed, Labelled
 from judges.judged_cells import Found, Key, Pair, Ruled
 from judges.questions import EFFORTS, Ask, Rejected, Trouble, Usage
-from judges.sameness import Block, Merged, Placed, Same, Stray
+from judges.sameness import Block, Merged, Placed, Stray
 from queues.node import DeadlinePassed, Memory, Node, Store
 
 WAITING = 1_000
@@ -35,15 +36,14 @@ Name = TypeVar("Name")
 
 
 class Role(Generic[In, Out]):
-    """One role of a model: what it answers to a question is kept, by all of `parts` of it and by
-    model, effort and prompt `version`, with what it took. `kind` makes it of the values that are
-    kept and its `usage`."""
+    """One role of a model: what it answers to a question, a `kind` of dataclass, is kept by all of
+    `parts` of the question and by model, effort and prompt `version`, with what it took."""
 
     def __init__(
         self,
         name: str,
         answer: Callable[[In], Awaitable[Out]],
-        kind: Callable[..., Out],
+        kind: type[Out],
         *,
         parts: Callable[[In], tuple[object, ...]],
         model: str,
@@ -53,17 +53,12 @@ class Role(Generic[In, Out]):
     ) -> None:
         self._model = model
         self._spending = spending
-
-        def kept(row: bytes) -> Out:
-            fields = orjson.loads(row)
-            return kind(**{**fields, "usage": Usage(**fields["usage"])})
-
         self.node: Node[In, Out] = Node(
             name,
             answer,
             key=lambda question: digest(version, model, EFFORTS[name], *parts(question)),
             workers=WAITING,
-            memory=Memory(store, orjson.dumps, kept),
+            memory=Memory(store, orjson.dumps, kept(kind)),
         )
 
     async def many(self, questions: Iterable[In]) -> list[Out | Exception]:
@@ -111,7 +106,7 @@ class Roles:
         self.dedupe: Role[Block, Merged] = Role(
             "dedupe",
             lambda block: sameness.merge(block, ask, model, EFFORTS["dedupe"]),
-            _merged,
+            Merged,
             parts=astuple,
             version=sameness.DEDUPE_VERSION,
             **shared,
@@ -161,7 +156,3 @@ class Roles:
 @lru_cache(maxsize=256)
 def _roster_digest(roster: judged_cells.Roster | sameness.Roster) -> str:
     return digest(*astuple(roster)).hex()
-
-
-def _merged(same: Iterable[Mapping[str, Any]], usage: Usage) -> Merged:
-    return Merged(tuple(Same(tuple(one["values"]), one["reason"]) for one in same), usage)
