@@ -14,7 +14,7 @@ from functools import reduce
 from itertools import chain
 from math import fsum
 from operator import and_
-from typing import Any, NamedTuple, Self
+from typing import Any, NamedTuple
 
 from grader.kinds.collection.leaves import TRUSTED, Leaf, LeafReader, Step
 from grader.kinds.collection.stages import (
@@ -27,21 +27,7 @@ from grader.kinds.collection.stages import (
     stages,
 )
 from grader.kinds.collection.task import CollectionTask, Key, Subtask
-
-
-@dataclass(frozen=True, slots=True)
-class Measures:
-    """Precision, recall and their harmonic mean within the task (0 where both are 0)."""
-
-    precision: float
-    recall: float
-    f1: float
-
-    @classmethod
-    def of(cls, precision: float, recall: float) -> Self:
-        """Complete the two by their F1."""
-        total = precision + recall
-        return cls(precision, recall, 2 * precision * recall / total if total else 0.0)
+from grader.measures import Measures
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,9 +7,9 @@ from dataclasses import asdict, astuple, dataclass
 from statistics import fmean
 from typing import Any
 
-from grader.kinds.collection.rollup import Measures
 from grader.kinds.table.reader import Row, TableReader
 from grader.kinds.table.task import Column, TableTask
+from grader.measures import Measures
 from judges.cells import Cell, Match, is_blank
 
 
