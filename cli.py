@@ -28,8 +28,7 @@ from grader.results import OutputError
 from grader.settings import RULES, Settings
 from grader.tasks import AnyTask, Package, TaskError, load, needing_model
 from grader.terminal import models_lines, progress, scores_tables
-from judges.questions import Price
-from judges.questions import Unusable as ModelUnusable
+from judges.questions import ModelUnusable, Price
 
 COMPLETE, UNGRADED, UNUSABLE, INTERRUPTED = 0, 1, 2, 130
 CONFIGURATION = Path("grader.toml")

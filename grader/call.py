@@ -98,8 +98,8 @@ async def grade_runs(
     """Grade run files (`-` is standard input) into `out`; a dry run writes nothing there. SIGINT
     and SIGTERM stop it cleanly.
 
-    `limit` is a number of records. Raises OutputError, CacheError, ArchiveError and Unusable; what
-    was done until then is kept and written.
+    `limit` is a number of records. Raises OutputError, CacheError, ArchiveError and ModelUnusable;
+    what was done until then is kept and written.
     """
     inputs = [*(Path(run) for run in runs if run != "-"), *settings.pages]
     async with Grader(settings) as grader:  # first: what it cannot use must cost no results

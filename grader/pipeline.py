@@ -39,8 +39,8 @@ class Pipeline:
         self.slots = asyncio.Semaphore(PAGES_AT_ONCE)
 
     async def __aenter__(self) -> Self:
-        """Raises CacheError, ArchiveError and Unusable for what the settings name and cannot be
-        used."""
+        """Raises CacheError, ArchiveError and ModelUnusable for what the settings name and cannot
+        be used."""
         settings = self._settings
         async with AsyncExitStack() as stack:
             self._cache = await stack.enter_async_context(Cache.open(settings.cache))

@@ -20,6 +20,7 @@ import orjson
 from jsonschema import Draft202012Validator
 
 from judges.questions import (
+    ModelUnusable,
     RateLimited,
     Rejected,
     Reply,
@@ -27,7 +28,6 @@ from judges.questions import (
     TooLong,
     Trouble,
     Unreadable,
-    Unusable,
     Usage,
 )
 
@@ -61,11 +61,11 @@ class Endpoint:
         self._unusable: dict[str, str] = {}
 
     async def __aenter__(self) -> Self:
-        """Raises Unusable where no key is set for an endpoint that wants one, or its address is
-        none of http."""
+        """Raises ModelUnusable where no key is set for an endpoint that wants one, or its address
+        is none of http."""
         own = os.environ.get("OPENAI_BASE_URL")
         if own and not own.startswith(("http://", "https://")):
-            raise Unusable(f"OPENAI_BASE_URL is {own!r}, which is no http or https address")
+            raise ModelUnusable(f"OPENAI_BASE_URL is {own!r}, which is no http or https address")
         try:
             self._client = openai.AsyncOpenAI(
                 # A server of one's own mostly wants no key, the package always does.
@@ -82,7 +82,7 @@ class Endpoint:
                 ),
             )
         except openai.OpenAIError as error:
-            raise Unusable(str(error)) from None
+            raise ModelUnusable(str(error)) from None
         return self
 
     async def __aexit__(
@@ -95,10 +95,10 @@ class Endpoint:
 
     async def ask(self, request: Request) -> Reply:
         """The answer to a request. Raises Trouble (RateLimited, Unreadable), which may pass;
-        Rejected, which concerns this request; Unusable, which concerns all, now and later."""
+        Rejected, which concerns this request; ModelUnusable, which concerns all, now and later."""
         while True:
             if why := self._unusable.get(request.model):
-                raise Unusable(why)
+                raise ModelUnusable(why)
             way = self.ways.get(request.model, Way())
             try:
                 response = await self._client.post(
@@ -130,7 +130,7 @@ class Endpoint:
                 self.ways[model] = other
             return
         failure = Trouble(_said(error)) if other else _failure(error, known.proven)
-        if isinstance(failure, Unusable):
+        if isinstance(failure, ModelUnusable):
             self._unusable[model] = str(failure)
         raise failure from error
 
@@ -352,12 +352,12 @@ def _failure(error: openai.APIStatusError, proven: bool) -> Exception:
     said, status = _said(error), error.status_code
     if status == 429:
         if error.code == "insufficient_quota":
-            return Unusable(said)
+            return ModelUnusable(said)
         return RateLimited(said, _retry_after(error.response))
     if status >= 500 or status in (408, 409, 425):
         return Trouble(said)
     if status in (401, 402, 403, 404) and not (proven and status == 403):
-        return Unusable(said)
+        return ModelUnusable(said)
     if status == 413 or error.code == "context_length_exceeded" or _CONTEXT.search(said):
         return TooLong(said)
     return Rejected(said)

@@ -8,7 +8,6 @@ from typing import Any, Literal
 Effort = Literal["low", "medium", "high"]
 
 EFFORTS: Mapping[str, Effort] = {
-    "triage": "low",
     "canonicalise": "low",
     "judge": "medium",
     "dedupe": "high",
@@ -80,7 +79,7 @@ class Reply:
 
 
 Ask = Callable[[Request], Awaitable[Reply]]
-"""Gets a request its answer. Raises Trouble, Rejected or Unusable."""
+"""Gets a request its answer. Raises Trouble, Rejected or ModelUnusable."""
 
 
 class Trouble(Exception):
@@ -107,5 +106,5 @@ class TooLong(Rejected):
     """The request does not fit the model's context; a shorter one may."""
 
 
-class Unusable(Exception):
+class ModelUnusable(Exception):
     """No request will be answered: a wrong key, no such model, nothing left to spend."""

@@ -20,6 +20,7 @@ from grader.spending import Role, Spending
 from judges import model
 from judges.excerpts import PageText
 from judges.questions import (
+    ModelUnusable,
     RateLimited,
     Rejected,
     Reply,
@@ -27,7 +28,6 @@ from judges.questions import (
     TooLong,
     Trouble,
     Unreadable,
-    Unusable,
     Usage,
 )
 from judges.record import Record
@@ -159,7 +159,7 @@ async def test_one_question_is_asked_once_however_many_ask_it(judge: Callable[..
         (Unreadable("prose"), judging.ATTEMPTS),
         (Rejected("forbidden"), 1),
         (TooLong("too long"), model.ROOMS_TRIED),
-        (Unusable("401"), 1),
+        (ModelUnusable("401"), 1),
     ],
     ids=lambda value: type(value).__name__ if isinstance(value, Exception) else "",
 )

@@ -17,6 +17,7 @@ from modelserver import (
 
 from judges.endpoint import Endpoint, Way
 from judges.questions import (
+    ModelUnusable,
     Price,
     RateLimited,
     Rejected,
@@ -25,7 +26,6 @@ from judges.questions import (
     TooLong,
     Trouble,
     Unreadable,
-    Unusable,
     Usage,
 )
 
@@ -240,7 +240,7 @@ async def test_a_rate_limit_says_how_long(ask, header, seconds):
 async def test_what_will_not_pass_is_asked_once(monkeypatch, reply):
     async with endpoint(lambda asked: reply(), monkeypatch) as (opened, server):
         for _ in range(3):
-            with pytest.raises(Unusable):
+            with pytest.raises(ModelUnusable):
                 await opened.ask(REQUEST)
     assert len(server.asked) == 1
 
@@ -250,7 +250,7 @@ async def test_another_model_may_still_be_there(monkeypatch):
         return says(GOOD) if asked.body["model"] == "m" else refuses(404, "model not found")
 
     async with endpoint(answer, monkeypatch) as (opened, _):
-        with pytest.raises(Unusable):
+        with pytest.raises(ModelUnusable):
             await opened.ask(Request("dedupe", "n", "high", "", "", SCHEMA))
         assert await opened.ask(REQUEST)
 
@@ -285,7 +285,7 @@ async def test_a_request_that_is_no_good_is_no_trouble(ask):
 async def test_without_key_and_address_it_does_not_open(monkeypatch):
     monkeypatch.delenv("OPENAI_BASE_URL", raising=False)
     monkeypatch.delenv("OPENAI_API_KEY", raising=False)
-    with pytest.raises(Unusable, match="OPENAI_API_KEY"):
+    with pytest.raises(ModelUnusable, match="OPENAI_API_KEY"):
         async with Endpoint(4):
             pass
 
@@ -464,7 +464,7 @@ async def test_a_response_that_is_no_answer_is_unreadable(monkeypatch, reply):
 
 async def test_neither_api_is_no_endpoint(monkeypatch):
     async with endpoint(lambda asked: web.Response(status=404), monkeypatch) as (opened, server):
-        with pytest.raises(Unusable):
+        with pytest.raises(ModelUnusable):
             await opened.ask(REQUEST)
     assert len(server.asked) == 2
 

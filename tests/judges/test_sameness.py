@@ -10,7 +10,16 @@ from jsonschema import Draft202012Validator
 from names import aliased_companies, companies
 
 from judges.identity import Axis, Closed, Semantic, cluster
-from judges.questions import Rejected, Reply, Request, TooLong, Trouble, Unreadable, Unusable, Usage
+from judges.questions import (
+    ModelUnusable,
+    Rejected,
+    Reply,
+    Request,
+    TooLong,
+    Trouble,
+    Unreadable,
+    Usage,
+)
 from judges.sameness import (
     LONGEST,
     TOGETHER,
@@ -134,7 +143,7 @@ class OverBudget(Rejected):
     pass
 
 
-@pytest.mark.parametrize("failure", [Trouble("down"), OverBudget("spent"), Unusable("no key")])
+@pytest.mark.parametrize("failure", [Trouble("down"), OverBudget("spent"), ModelUnusable("no key")])
 async def test_what_concerns_every_request_is_not_tried_value_by_value(failure: Exception) -> None:
     def fails(values: list[str]) -> list[dict[str, Any]]:
         raise failure
@@ -329,8 +338,8 @@ def test_a_block_without_an_answer_leaves_its_values_undecided(failure: Exceptio
 
 def test_what_concerns_more_than_a_block_is_raised() -> None:
     candidates = Candidates(COMPANY, ["Meta", "Meta Platforms"])
-    with pytest.raises(Unusable):
-        candidates.clusters([Unusable("wrong key")])
+    with pytest.raises(ModelUnusable):
+        candidates.clusters([ModelUnusable("wrong key")])
 
 
 async def test_hostile_values_are_no_more_than_values() -> None:
