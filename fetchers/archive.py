@@ -14,7 +14,7 @@ from typing import NamedTuple
 from ada_url import join_url
 
 from fetchers import warc
-from fetchers.page import Dead, Response
+from fetchers.page import Dead, Response, Unreachable
 from fetchers.urls import canonical
 from fetchers.warc import Capture, Payload
 
@@ -171,7 +171,8 @@ class Archives:
         """The newest capture of a URL, or of what its captured redirects lead to; None where
         there is none. Whatever its status: a 5xx or 429 that was captured is a response as well.
 
-        Raises Dead for a redirect loop.
+        Raises Dead for a redirect loop, ArchiveError where the archives cannot be read through,
+        and Unreachable where a capture cannot be read this time.
         """
         index = await self._indexed()
         return await asyncio.to_thread(index.fetch, url)
@@ -182,14 +183,17 @@ class Archives:
         return await asyncio.shield(self._reading)
 
     def _read_through(self) -> _Index:
-        return _Index(self._paths, self._report)
+        try:
+            return _Index(self._paths, self._report)
+        except OSError as error:  # so that nothing is taken to be missing
+            raise _unusable(error.filename or "the temporary folder", error) from None
 
     def _report(self, path: Path, place: int, what: str) -> None:
         problem = f"{path}: at byte {place}: {what}; nothing from there on is used"
         self.problems.append(problem)
 
 
-def _unusable(path: Path, error: Exception) -> ArchiveError:
+def _unusable(path: Path | str, error: Exception) -> ArchiveError:
     reason = (error.strerror if isinstance(error, OSError) else None) or error
     return ArchiveError(f"{path}: {reason}")
 
@@ -211,7 +215,9 @@ def _key(name: str, value: str) -> bytes:
 def _read(place: _Place) -> Payload | None:
     try:
         return warc.read(place.path, place.start, MAX_BODY)
-    except (OSError, ValueError) as error:
+    except OSError as error:  # of the system, not of the archive: it may be read another time
+        raise Unreachable(f"{place.path}: {error.strerror}") from None
+    except ValueError as error:
         _log.warning("%s: at byte %d: %s", place.path, place.start, error)
         return None
 

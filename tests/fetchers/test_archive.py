@@ -16,7 +16,7 @@ from warcio.warcwriter import WARCWriter
 from fetchers import archive
 from fetchers.archive import ArchiveError, Archives
 from fetchers.coding import zstd
-from fetchers.page import Dead
+from fetchers.page import Dead, Unreachable
 
 URL = "https://example.org/a"
 
@@ -392,6 +392,21 @@ def test_what_is_no_archive_is_named(tmp_path: Path, content: bytes | None, reas
 def test_a_folder_is_no_archive(tmp_path: Path) -> None:
     with pytest.raises(ArchiveError, match="directory"):
         Archives([tmp_path])
+
+
+async def test_what_the_system_does_not_let_be_read_is_not_missing(tmp_path: Path) -> None:
+    written = Warc(tmp_path / "1.warc.gz")
+    written.add(URL, b"one")
+    path = written.close()
+    read, unread = Archives([path]), Archives([path])
+    await read.index()
+    path.rename(tmp_path / "elsewhere")
+    with pytest.raises(Unreachable, match=r"1\.warc\.gz: No such file"):
+        await read.fetch(URL)
+    with pytest.raises(ArchiveError, match=r"1\.warc\.gz: No such file"):
+        await unread.fetch(URL)
+    (tmp_path / "elsewhere").rename(path)
+    assert await read.fetch(URL)
 
 
 async def test_the_digest_is_of_contents_whatever_their_order(tmp_path: Path) -> None:
