@@ -50,7 +50,7 @@ def read_lines(
                 if len(line) == LONGEST_LINE:
                     reject(place, f"longer than {LONGEST_LINE} bytes")
                     while line and not line.endswith(b"\n"):
-                        line = read(LONGEST_LINE)
+                        line = read(1 << 20)
                 elif line := line.removeprefix(_BOM).strip():
                     yield place, line
     except (OSError, EOFError, zlib.error) as error:
