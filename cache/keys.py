@@ -5,7 +5,7 @@ from hashlib import blake2b, sha256
 
 import orjson
 
-_SIZE = 20  # bytes; half of it is the work, in bits times 8, of finding two parts with one key
+_SIZE = 20  # bytes: two lists of parts with one key would take some 2**80 tries to find
 
 
 def digest(*parts: object) -> bytes:

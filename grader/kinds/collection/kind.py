@@ -12,7 +12,7 @@ from fetchers.urls import canonical
 from grader.judging import Case
 from grader.kinds.collection.funnel import evidence
 from grader.kinds.collection.identities import Identities, Named
-from grader.kinds.collection.leaves import Leaf, LeafReader
+from grader.kinds.collection.leaves import Leaf
 from grader.kinds.collection.rollup import Scorer
 from grader.kinds.collection.task import CollectionTask
 from grader.pipeline import Pipeline, aside
@@ -53,7 +53,6 @@ class CollectionKind:
     def __init__(self, task: CollectionTask) -> None:
         self._name = task.name
         self._hierarchies = task.hierarchies
-        self._reader = LeafReader(task)
         self._scorer = Scorer(task)
         self._identities = Identities(task.hierarchies)
 
@@ -71,7 +70,7 @@ class CollectionKind:
 
     def read(self, row: Mapping[str, Any]) -> Leaf:
         """A row of records.jsonl as the rollup sees it. Raises ValueError where it is none."""
-        return self._reader.leaf(row)
+        return self._scorer.leaf(row)
 
     def score(
         self,
