@@ -163,10 +163,6 @@ class Archives:
         digests = await asyncio.to_thread(lambda: sorted(set(map(_digest_of, self._paths))))
         return sha256(b"".join(digests)).hexdigest()
 
-    async def index(self) -> None:
-        """Read the archives through, if that has not been done."""
-        await self._indexed()
-
     async def fetch(self, url: str) -> Response | None:
         """The newest capture of a URL, or of what its captured redirects lead to; None where
         there is none. Whatever its status: a 5xx or 429 that was captured is a response as well.

@@ -12,9 +12,8 @@ from typing import Protocol, cast
 from urllib.parse import urlsplit
 
 from fetchers.page import State
-from fetchers.signals import ENOUGH, MARKS, SIGNALS_VERSION, Mark, Signals, Where
+from fetchers.signals import ENOUGH, MARKS, Mark, Signals, Where
 
-TRIAGE_VERSION = f"1.{SIGNALS_VERSION}"
 _NAMED = {mark.name: mark for mark in MARKS}
 _URLS = [
     (

@@ -426,7 +426,7 @@ async def test_the_archives_are_read_once_and_late(warc: Warc) -> None:
     path = warc.close()
     archives = Archives([path])
     assert archives._reading is None
-    await archives.index()
+    assert await archives.fetch(f"{URL}/other") is None
     first = archives._reading
     assert await archives.fetch(URL) is not None
     assert archives._reading is first
