@@ -32,6 +32,18 @@ from judges.questions import ModelUnusable, Price
 
 COMPLETE, UNGRADED, UNUSABLE, INTERRUPTED = 0, 1, 2, 130
 CONFIGURATION = Path("grader.toml")
+REMARKS = {
+    "invalid": "malformed",
+    "low confidence": "judged with too little confidence to be in any figure",
+    "refused": "on addresses that are refused (--allow-host opens a host)",
+    "dead": "on dead pages",
+    "blocked": "on blocked pages",
+    "login": "on pages behind a login",
+    "paywall": "on pages behind a paywall",
+    "unrendered": "on pages that need JavaScript",
+}
+"""What is said of records that failed before they were read, or count in no figure."""
+
 console = Console(stderr=True)
 T = TypeVar("T")
 F = TypeVar("F", bound=Callable[..., Any])
@@ -232,7 +244,8 @@ def _refuse_what_needs_a_model(tasks: Sequence[AnyTask]) -> None:
     for task in tasks:
         if needs := needing_model(task):
             raise Unusable(
-                f"task {task.name!r}: no rule decides {', '.join(needs)}; --judge {RULES} needs one"
+                f"task {task.name!r}: no rule decides {', '.join(needs)}; --judge {RULES} needs "
+                "one, or name a model"
             )
 
 
@@ -279,6 +292,11 @@ def _tell(ending: Ending, out: Path) -> None:
     say = partial(console.print, soft_wrap=True, markup=False)
     _tell_input(ending, f"rejected lines or records: see {out / 'rejects.jsonl'}", say)
     _tell_ungraded(ending, "records are ungraded; `grade`, called again, goes on with them", say)
+    if not (ending.submissions or ending.rejects or ending.interrupted):
+        say("there was no submission to grade")
+    if ending.remarkable:
+        found = ending.remarkable.most_common()
+        say("of the records: " + ", ".join(f"{n} {REMARKS.get(what, what)}" for what, n in found))
     for line in models_lines(ending.summary["work"]):
         say(line)
     if ending.interrupted:

@@ -4,7 +4,7 @@ import asyncio
 import gc
 import signal
 from collections import Counter
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, asynccontextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -12,6 +12,7 @@ from time import monotonic
 from typing import Any
 
 from grader.grader import Grader
+from grader.kinds.collection.leaves import TRUSTED
 from grader.results import Output, Result
 from grader.settings import Settings
 from grader.submissions import Reader, Reject
@@ -26,19 +27,22 @@ FIRST = 5
 """Rejects that are told on the spot; all are in rejects.jsonl."""
 
 
-Watch = Callable[[Grader, Reader], AbstractContextManager[Callable[[], None]]]
-"""Shows a call's progress while the context is open; what it gives is called at every result."""
+Watch = Callable[[Grader, Reader], AbstractContextManager[None]]
+"""Shows a call's progress while the context is open."""
 
 
 @dataclass(slots=True)
 class Ending:
     """How a call ended. `ungraded` counts the records that could not be judged, by reason;
+    `remarkable` those of collections that failed before they were read: `invalid`, or by the state
+    of their page; and those of `low confidence`, which are in no figure.
     `problems` tells what else a user should know."""
 
     submissions: int = 0
     rejects: int = 0
     first_rejects: list[Reject] = field(default_factory=list)
     ungraded: Counter[str] = field(default_factory=Counter)
+    remarkable: Counter[str] = field(default_factory=Counter)
     problems: tuple[str, ...] = ()
     interrupted: bool = False
     summary: dict[str, Any] = field(default_factory=dict)
@@ -72,6 +76,8 @@ class Call:
         if result.ungraded:
             rows = (row for row in result.rows if row["state"] == "ungraded")
             self.ending.ungraded.update(row.get("error") or "no reason given" for row in rows)
+        if result.kind == "collection":
+            self.ending.remarkable.update(filter(None, map(_remark, result.rows)))
 
     def checkpoint(self, work: dict[str, Any]) -> None:
         """Bring summary.json up to date, now and then."""
@@ -85,6 +91,15 @@ class Call:
         if self._output:
             self._output.summarise(self.ending.summary)
             self._output.close()
+
+
+def _remark(row: Mapping[str, Any]) -> str:
+    if row["state"] != "graded":
+        return "invalid" if row["state"] == "invalid" else ""
+    page = row.get("page") or {}
+    if page.get("state", "ok") != "ok":
+        return str(page["state"])
+    return "low confidence" if row["confidence"] < TRUSTED else ""
 
 
 async def grade_runs(
@@ -107,12 +122,11 @@ async def grade_runs(
         _collect_less()
         reader = Reader(runs, {task.name: task for task in tasks}, call.reject, limit)
         try:
-            with watch(grader, reader) as step:
+            with watch(grader, reader):
                 async with _stopped_by_signals(grader, call.ending):
                     async for result in grader.grade(reader):
                         call.add(result)
                         call.checkpoint(grader.work())
-                        step()
         finally:
             call.ending.problems = grader.problems
             call.close(grader.work())

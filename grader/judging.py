@@ -27,6 +27,10 @@ ATTEMPTS = 8
 endpoint may be gone for two minutes."""
 
 
+AHEAD = 6
+"""Records that are prepared for each slot, so that none waits for the next question."""
+
+
 @dataclass(frozen=True, slots=True)
 class Case:
     """A record to be judged on a page."""
@@ -121,7 +125,7 @@ class ByModel:
             "judge",
             self._work,
             key=self._key,
-            workers=2 * slots,
+            workers=AHEAD * slots,
             memory=Memory(store, orjson.dumps, kept(_Judged)),
         )
         roles = Roles(store, self.ask, name, spending)

@@ -1,5 +1,6 @@
 """What a person sees: progress while a call goes on, and the table at its end."""
 
+import asyncio
 import re
 import time
 from collections import deque
@@ -31,17 +32,21 @@ _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069]")
 
 
 @contextmanager
-def progress(console: Console, grader: Grader, reader: Reader) -> Iterator[Callable[[], None]]:
+def progress(console: Console, grader: Grader, reader: Reader) -> Iterator[None]:
     """Show how far a call has come while the block is open: redrawn on a terminal, as a line now
-    and then elsewhere. Gives what is to be called at every result."""
+    and then elsewhere."""
     shown = _Progress(grader, reader)
     if console.is_terminal:
         with Live(
             get_renderable=shown.drawn, console=console, refresh_per_second=4, transient=True
         ):
-            yield lambda: None
-    else:
-        yield lambda: shown.line(console)
+            yield
+        return
+    telling = asyncio.create_task(shown.tell(console))
+    try:
+        yield
+    finally:
+        telling.cancel()
 
 
 class _Progress:
@@ -49,11 +54,10 @@ class _Progress:
         self._grader = grader
         self._reader = reader
         self._seen: deque[tuple[float, int, float]] = deque([(time.monotonic(), 0, 0.0)])
-        self._next_line = time.monotonic() + PLAIN_EVERY
 
-    def line(self, console: Console) -> None:
-        if time.monotonic() >= self._next_line:
-            self._next_line = time.monotonic() + PLAIN_EVERY
+    async def tell(self, console: Console) -> None:
+        while True:
+            await asyncio.sleep(PLAIN_EVERY)
             console.print(self._told(), soft_wrap=True)
 
     def _told(self) -> str:
@@ -94,8 +98,9 @@ class _Progress:
                 f"{stage.counters.cache_hits:,} from the cache",
                 f"{stage.counters.retries:,} retries" if stage.counters.retries else "",
             )
-        bar = ProgressBar(total=1.0, completed=self._share(), width=40)
-        return Group(bar, Text(self._told()), stages)
+        head = Table.grid(padding=(0, 2))
+        head.add_row(ProgressBar(total=1.0, completed=self._share(), width=40), self._told())
+        return Group(head, stages)
 
 
 def _clock(seconds: float) -> str:
