@@ -23,6 +23,10 @@ KINDS: Mapping[str, type[AnyTask]] = {
 }
 
 
+MOST_TOLD = 100
+"""Faults that a message names."""
+
+
 @dataclass(frozen=True, slots=True)
 class Fault:
     """What is wrong with a task, and where: `place` is a file, with a line where it has lines."""
@@ -50,7 +54,10 @@ class TaskError(Exception):
     """The tasks cannot be used; `faults` names every fault that was found."""
 
     def __init__(self, faults: Sequence[Fault]) -> None:
-        super().__init__("\n".join(map(str, faults)))
+        told = [*map(str, faults[:MOST_TOLD])]
+        if len(faults) > MOST_TOLD:
+            told.append(f"and {len(faults) - MOST_TOLD:,} more")
+        super().__init__("\n".join(told))
         self.faults = tuple(faults)
 
 

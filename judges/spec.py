@@ -32,7 +32,35 @@ def _known_roles(text: str) -> str:
     return text
 
 
+_LONGEST_PATTERN = 100_000
+_PATTERN_PART = regex.compile(
+    r"\\.|\[\^?\]?(?:\\.|[^\]\\])*+\]|\{(?P<times>\d+)[,}]|.", regex.DOTALL
+)
+
+
+def _written_out(pattern: str) -> int:
+    """The length of a pattern, in characters and classes, with its repeats written out: that is
+    how it is compiled, and {99999999} would take all memory there is."""
+    lengths, last = [0], 0
+    for part in _PATTERN_PART.finditer(pattern):
+        if part["times"]:
+            more = last * max(min(int(part["times"][:10]), _LONGEST_PATTERN + 1) - 1, 0)
+            last += more
+            lengths[-1] += more
+        elif part[0] == "(":
+            lengths.append(0)
+        elif part[0] == ")" and len(lengths) > 1:
+            last = lengths.pop()
+            lengths[-1] += last
+        else:
+            last = 1
+            lengths[-1] += 1
+    return sum(lengths)
+
+
 def _compiles(pattern: str) -> str:
+    if max(len(pattern), _written_out(pattern[:_LONGEST_PATTERN])) > _LONGEST_PATTERN:
+        raise ValueError(f"longer than {_LONGEST_PATTERN:,} characters, its repeats written out")
     try:
         regex.compile(TEMPLATE.sub("x", pattern))
     except (regex.error, RecursionError, OverflowError) as fault:

@@ -220,6 +220,14 @@ CASES: dict[str, tuple[Fields, str, str]] = {
     "cycle": (
         collection(keys=[key("a", fields=["a", "b"]), key("b", fields=["b", "a"]), URL]),
         "keys", "lead back"),
+    "fields that double": (
+        collection(keys=[
+            *(key(f"a{n}", 1, fields=[f"a{n + 1}", f"b{n + 1}"]) for n in range(40)),
+            *(key(f"b{n}", 1, fields=[f"a{n + 1}", f"b{n + 1}"]) for n in range(1, 40)), URL]),
+        "keys", "more than 200 fields"),
+    "fields in fields": (
+        collection(keys=[*(key(f"a{n}", 1, fields=[f"a{n + 1}"]) for n in range(5_000)), URL]),
+        "keys", "more than 200 fields"),
     "member": (collection(member="city"), "member", "'city' is no key"),
     "how": (collection(keys=[key(identity={"how": "close"}), URL]), "keys[0].identity", "one of"),
     "no members": (
@@ -318,6 +326,14 @@ def test_all_faults_of_all_files_come_at_once(tmp_path: Path, lines: Callable[..
         (f"{path}:2", "subtasks[1].parent"),
         (f"{path}:4", "name"),
     ]
+
+
+def test_a_message_names_no_more_faults_than_can_be_read(lines: Callable[..., Path]) -> None:
+    with pytest.raises(TaskError) as raised:
+        load([lines(*[collection(keys=[])] * 5_000)])
+    assert len(raised.value.faults) == 5_000
+    assert len(str(raised.value).splitlines()) == 101
+    assert str(raised.value).endswith("and 4,900 more")
 
 
 def test_a_name_that_is_taken_is_a_fault(tmp_path: Path, lines: Callable[..., Path]) -> None:

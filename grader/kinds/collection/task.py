@@ -29,6 +29,10 @@ def _first_key(task: dict[str, Any]) -> str:
     return task["keys"][0].name if "keys" in task else ""
 
 
+MOST_FIELDS = 200
+"""What a key may have: those of fields that are keys count too, and can double level by level."""
+
+
 class Key(Model):
     """One level of a hierarchy: what identifies its items, and how many each parent needs."""
 
@@ -182,6 +186,14 @@ def _wrong_axes(keys: Iterable[tuple[str, Key]]) -> Iterator[Wrong]:
         for name, key in axes.items()
     }
     try:
-        TopologicalSorter(inside).prepare()
+        inner_first = tuple(TopologicalSorter(inside).static_order())
     except CycleError as error:
         yield "keys", f"fields lead back to their key: {', '.join(map(repr, error.args[1]))}"
+        return
+    sizes: dict[str, int] = {}
+    for name in inner_first:
+        fields = axes[name].fields
+        sizes[name] = 1 + sum(sizes[f] if f in inside[name] else 1 for f in fields)
+        if sizes[name] > MOST_FIELDS:
+            yield "keys", f"{name!r} has more than {MOST_FIELDS} fields, with those of its fields"
+            return
