@@ -8,10 +8,9 @@ import asyncio
 import os
 import re
 import shutil
-from collections.abc import AsyncIterator, Coroutine, Iterable
+from collections.abc import AsyncIterator, Coroutine
 from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self, TypeVar
@@ -29,7 +28,8 @@ from playwright.async_api import (
 )
 
 from fetchers.address import Guard
-from fetchers.page import Dead, Refused, Response, Unreachable, Unvisitable
+from fetchers.headers import joined, of_the_content
+from fetchers.page import Dead, Refused, Response, Unreachable, Unvisitable, now
 from fetchers.proxy import Pass, Proxy
 from fetchers.rendered import Rendered
 
@@ -429,7 +429,7 @@ class _Visit:
             headers={**document.headers, "content-type": "text/html; charset=utf-8"},
             body=body[:size],
             via="browser",
-            fetched_at=datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ"),
+            fetched_at=now(),
             truncated=len(body) >= size,
         )
         if document.status == 429 or 500 <= document.status <= 599:
@@ -470,9 +470,9 @@ class _Visit:
         elif error not in (None, "Aborted"):
             self._finish(Unreachable(f"no connection: {error}"))
         elif status is not None:
-            headers = _headers(event.get("responseHeaders", ()))
+            pairs = ((pair["name"], pair["value"]) for pair in event.get("responseHeaders", ()))
             loader = event.get("networkId", "")
-            self._documents[loader] = _Document(url, status, headers)
+            self._documents[loader] = _Document(url, status, of_the_content(joined(pairs)))
 
     def _fault(self, url: str) -> Unvisitable | None:
         """Why the proxy did not pass a document on, if it did not."""
@@ -520,18 +520,6 @@ class _Visit:
 
 
 _UNLOADED = ("Image", "Media", "Font")
-
-
-_OF_THE_WIRE = ("connection", "content-encoding", "content-length", "transfer-encoding")
-
-
-def _headers(pairs: Iterable[dict[str, str]]) -> dict[str, str]:
-    joined: dict[str, str] = {}
-    for pair in pairs:
-        name, value = pair["name"].lower(), pair["value"]
-        if name not in _OF_THE_WIRE:
-            joined[name] = f"{joined[name]}, {value}" if name in joined else value
-    return joined
 
 
 def _fate(error: Error) -> Unvisitable:

@@ -24,7 +24,8 @@ from yarl import URL
 
 from fetchers.address import Guard, Target
 from fetchers.coding import decoded
-from fetchers.page import Dead, Refused, Response, Unreachable, Unvisitable
+from fetchers.headers import joined, of_the_content
+from fetchers.page import Dead, Refused, Response, Unreachable, Unvisitable, now
 
 _log = logging.getLogger(__name__)
 
@@ -40,8 +41,6 @@ _HEADERS = {
     "Accept-Encoding": "gzip, deflate, br, zstd",
     "Accept-Language": "en-US,en;q=0.9,*;q=0.5",
 }
-# These tell how the body travelled, which is over.
-_OF_THE_WIRE = frozenset({"content-encoding", "content-length", "transfer-encoding"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,7 +159,7 @@ class Http:
             headers=_headers(answer.headers),
             body=body,
             via="http",
-            fetched_at=datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ"),
+            fetched_at=now(),
             truncated=truncated,
         )
         if answer.status == 429 or 500 <= answer.status <= 599:  # 999 is a bot wall
@@ -243,13 +242,12 @@ def _join(base: str, location: str) -> str:
 
 
 def _headers(headers: Mapping[str, str]) -> dict[str, str]:
-    joined: dict[str, str] = {}
-    for name, value in headers.items():
-        name = name.lower()
-        if name not in _OF_THE_WIRE:
-            value = value.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
-            joined[name] = f"{joined[name]}, {value}" if name in joined else value
-    return joined
+    return of_the_content(
+        joined(
+            (name, value.encode("utf-8", "surrogateescape").decode("utf-8", "replace"))
+            for name, value in headers.items()
+        )
+    )
 
 
 def _retry_after(value: str) -> float | None:

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from typing import Literal
 
 State = Literal["ok", "blocked", "login", "paywall", "unrendered", "dead", "refused", "unreachable"]
@@ -22,6 +23,11 @@ class Response:
     via: Via
     fetched_at: str
     truncated: bool = False
+
+
+def now() -> str:
+    """This moment, as `fetched_at` has it."""
+    return datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
 @dataclass(frozen=True, slots=True)

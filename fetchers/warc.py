@@ -21,6 +21,7 @@ from warcio.statusandheaders import (  # type: ignore[import-untyped]
 )
 
 from fetchers.coding import decoded, unchunked
+from fetchers.headers import joined, of_the_content
 
 _CAPTURES = ("response", "resource", "conversion", "revisit")
 _BROKEN = (
@@ -180,19 +181,16 @@ def read(path: Path, start: int, size: int) -> Payload:
             {"content-type": record.content_type or ""} if record.rec_type != "revisit" else {}
         )
         return Payload(capture, None, headers, raw[:size], len(raw) > size)
-    headers = _joined(record.http_headers.headers)
+    headers = joined(record.http_headers.headers)
     body = _body(raw, headers, size + 1)
     code = record.http_headers.get_statuscode()
     return Payload(
         capture=capture,
         status=int(code) if re.fullmatch("[1-9][0-9][0-9]", code) else None,
-        headers={name: value for name, value in headers.items() if name not in _OF_THE_WIRE},
+        headers=of_the_content(headers),
         body=body[:size],
         truncated=max(len(raw), len(body)) > size,
     )
-
-
-_OF_THE_WIRE = ("content-encoding", "content-length", "transfer-encoding")
 
 
 def _body(raw: bytes, headers: dict[str, str], size: int) -> bytes:
@@ -205,14 +203,6 @@ def _body(raw: bytes, headers: dict[str, str], size: int) -> bytes:
     with suppress(ValueError):
         body = decoded(body, headers.get("content-encoding", ""), size)
     return body
-
-
-def _joined(headers: list[tuple[str, str]]) -> dict[str, str]:
-    """Headers by their names in lower case."""
-    values: dict[str, list[str]] = {}
-    for name, value in headers:
-        values.setdefault(name.lower(), []).append(value)
-    return {name: ", ".join(several) for name, several in values.items()}
 
 
 def _capture(kind: str, headers: Any) -> Capture:

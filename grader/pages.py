@@ -16,8 +16,8 @@ from cache.keys import digest
 from fetchers.address import Guard
 from fetchers.archive import Archives
 from fetchers.extract import EXTRACTOR_VERSION
-from fetchers.http import Http
-from fetchers.page import Dead, Page, Refused, Response, State, Unreachable, Via
+from fetchers.http import Http, Limits
+from fetchers.page import Dead, Page, Refused, Response, State, Unreachable, Via, now
 from fetchers.triage import triage, worth_a_browser
 from grader import workers
 from grader.kept import kept
@@ -44,6 +44,11 @@ class Visit:
     dead: str = ""
 
 
+WAITING_VISITS = 2_000
+"""Visits that may wait for a connection, of which few go to one host: a slow host must not keep
+the others waiting."""
+
+
 class NoBrowserHere(Exception):
     """Nothing can be rendered in this call."""
 
@@ -68,7 +73,9 @@ class Pages:
         """Raises ArchiveError for an archive that cannot be used."""
         self._archives = Archives(self._settings.pages)
         self._archive_digest = await self._archives.digest() if self._settings.pages else ""
-        self._http = await self._stack.enter_async_context(Http(self._guard))
+        self._http = await self._stack.enter_async_context(
+            Http(self._guard, Limits(connections=self._settings.fetch_workers))
+        )
         return self
 
     async def __aexit__(self, *error: Any) -> None:
@@ -89,7 +96,7 @@ class Pages:
             "fetch",
             self._stay_offline if offline else self._visit,
             key=digest,
-            workers=settings.fetch_workers,
+            workers=WAITING_VISITS,
             memory=visits,
             retry=again,
         )
@@ -197,14 +204,14 @@ class Pages:
         try:
             response = await self._archives.fetch(url)
         except Dead as end:
-            return Visit(None, url, {}, "", "archive", _now(), str(end))
+            return Visit(None, url, {}, "", "archive", now(), str(end))
         return None if response is None else await self._kept(response)
 
     async def _visit(self, url: str) -> Visit:
         try:
             return await self._kept(await self._http.fetch(url))
         except Dead as end:
-            return Visit(None, url, {}, "", "http", _now(), str(end))
+            return Visit(None, url, {}, "", "http", now(), str(end))
 
     async def _show(self, url: str) -> Visit:
         from fetchers.browser import Died, NoBrowser
@@ -213,7 +220,7 @@ class Pages:
         try:
             return await self._kept(await browser.render(url))
         except Dead as end:
-            return Visit(None, url, {}, "", "browser", _now(), str(end))
+            return Visit(None, url, {}, "", "browser", now(), str(end))
         except Died as end:
             raise Crashed(str(end)) from None
         except NoBrowser as absent:
@@ -256,10 +263,6 @@ class Pages:
     def _is_fresh(self, visit: Visit) -> bool:
         age = datetime.now(UTC) - datetime.fromisoformat(visit.fetched_at)
         return self._settings.max_age is None or age.total_seconds() <= self._settings.max_age
-
-
-def _now() -> str:
-    return datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
 def _no_page(url: str, state: State, reason: str) -> Page:
