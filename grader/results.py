@@ -57,13 +57,16 @@ class _LinesFile:
         self._ends = array("q", [0])
 
     def add(self, ordinal: int, rows: Iterable[Any]) -> None:
-        lines = b"".join(orjson.dumps(row, option=orjson.OPT_APPEND_NEWLINE) for row in rows)
         with self._lock:
-            self._pending += lines
+            end = self._ends[-1]
+            for row in rows:  # one by one: all of them written out are more than the rows
+                line = orjson.dumps(row, option=orjson.OPT_APPEND_NEWLINE)
+                end += len(line)
+                self._pending += line
+                if len(self._pending) >= WRITE_SIZE:
+                    self.flush()
             self._ordinals.append(ordinal)
-            self._ends.append(self._ends[-1] + len(lines))
-            if len(self._pending) >= WRITE_SIZE:
-                self.flush()
+            self._ends.append(end)
 
     def flush(self) -> None:
         with self._lock:
