@@ -368,7 +368,9 @@ class _Visit:
                 raise self._end.result()
             return way.result()
         finally:
-            way.cancel()
+            # A window that the page opened may never say that it is closed; its context ends it.
+            for task in (way, *self._replies):
+                task.cancel()
             await asyncio.gather(way, *self._replies, return_exceptions=True)
 
     async def _prepare(self) -> None:

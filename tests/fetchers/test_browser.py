@@ -317,14 +317,6 @@ async def test_a_host_without_an_address_is_dead(site: Site) -> None:
 # -------------------------------------------------------------------------------------- the guard
 
 
-async def in_time(site: Site, **pages: Body) -> str:
-    """The text of a page that at times keeps the browser busy until the time is up."""
-    for _ in range(3):
-        with suppress(Unreachable):
-            return await site.text(**pages)
-    return await site.text(**pages)
-
-
 async def test_a_page_reaches_nothing_that_the_guard_refuses(site: Site) -> None:
     reached: list[str] = []
 
@@ -343,8 +335,7 @@ async def test_a_page_reaches_nothing_that_the_guard_refuses(site: Site) -> None
             """
             for host in hosts
         )
-        drawn = await in_time(
-            site,
+        drawn = await site.text(
             root=f"""<p>{PROSE}</p><p id=got></p><script>
               const attempt = work => {{ try {{ work() }} catch {{}} }};
               const element = (name, fields) =>
