@@ -29,10 +29,11 @@ _BROKEN = (
     StatusAndHeadersParserException,
     AttributeError,  # of a record without the headers that every record has
     EOFError,
-    OSError,
     ValueError,
+    gzip.BadGzipFile,  # other OSErrors are the system's, and no damage
     zlib.error,
 )
+_MAX_HEAD = 1 << 20  # bytes of a record's lines: its own headers, those of http, blank ones
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,9 +66,18 @@ class Payload:
 
 
 class _Reader(DecompressingBufferedReader):  # type: ignore[misc]
-    """Says that compressed data are damaged, where its base prints it and goes on."""
+    """Says that compressed data are damaged, where its base prints it and goes on; and reads lines
+    of `room` bytes in all, where its base looks through gigabytes for the end of one."""
 
     decompressor: Any
+    room = _MAX_HEAD
+
+    def readline(self, length: int | None = None) -> bytes:
+        if self.room <= 0:
+            raise ValueError("the head of a record is too long")
+        line: bytes = super().readline(min(self.room, length or self.room))
+        self.room -= len(line)
+        return line
 
     def _decompress(self, data: bytes) -> bytes:
         if not self.decompressor or not data:
@@ -90,6 +100,10 @@ class _Records(WARCIterator):  # type: ignore[misc]
     def __init__(self, file: IO[bytes], **options: bool) -> None:
         super().__init__(file, **options)
         self.reader = _Reader(file)
+
+    def _next_record(self, next_line: bytes | None) -> Any:
+        self.reader.room = _MAX_HEAD
+        return super()._next_record(next_line)
 
     def share_a_member(self) -> bool:
         """Whether the record just read is compressed together with the next one."""

@@ -389,6 +389,19 @@ def test_what_is_no_archive_is_named(tmp_path: Path, content: bytes | None, reas
         Archives([path])
 
 
+@pytest.mark.parametrize("head", [b"X: " + b"y" * 30_000_000, b"X: y\r\n" * 500_000])
+async def test_a_head_without_an_end_is_damage(tmp_path: Path, head: bytes) -> None:
+    written = Warc(tmp_path / "x.warc", packed=False)
+    written.add(URL, b"one")
+    with written.close().open("ab") as file:
+        place = file.tell()
+        file.write(b"WARC/1.1\r\n" + head)
+    archives = Archives([written.path])
+    assert await archives.fetch(URL)
+    (problem,) = archives.problems
+    assert f"at byte {place}: no record can be read: the head of a record is too long" in problem
+
+
 def test_a_folder_is_no_archive(tmp_path: Path) -> None:
     with pytest.raises(ArchiveError, match="directory"):
         Archives([tmp_path])
