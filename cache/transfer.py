@@ -320,7 +320,8 @@ def _row(line: bytes) -> Row:
         raise ValueError("it does not end")
     fields = orjson.loads(line)
     stage, key, at = fields["stage"], bytes.fromhex(fields["key"]), fields["time"]
-    if type(stage) is not str or not 0 < len(stage) <= _MAX_NAME or not 0 < len(key) <= _MAX_NAME:
+    names = type(stage) is str and stage.isprintable()  # they are told on terminals
+    if not names or not 0 < len(stage) <= _MAX_NAME or not 0 < len(key) <= _MAX_NAME:
         raise ValueError("stage and key are short names")
     if type(at) is not int or not 0 <= at <= time_ns() + _DAY:  # else it would win for ever
         raise ValueError("time is in nanoseconds, and not in the future")

@@ -228,6 +228,7 @@ BAD_LINES = [
     b"nothing\n",
     b'{"stage": "s", "key": "61", "time": 1, "value": 1}',  # cut at its end
     b'{"stage": 7, "key": "61", "time": 1, "value": 1}\n',
+    b'{"stage": "\\u001b[31m", "key": "61", "time": 1, "value": 1}\n',
     b'{"stage": "s", "key": "xy", "time": 1, "value": 1}\n',
     b'{"stage": "s", "key": 61, "time": 1, "value": 1}\n',
     b'{"stage": "s", "key": "", "time": 1, "value": 1}\n',
