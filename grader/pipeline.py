@@ -6,13 +6,14 @@ from contextlib import AsyncExitStack
 from functools import partial
 from typing import Any, Self, TypeVar
 
-from cache.errors import MissingBody
+from cache.errors import CacheError, MissingBody
 from cache.folder import Cache
 from grader import workers
 from grader.judging import ByModel, ByRules, Case, Judge
 from grader.pages import Pages
 from grader.settings import RULES, Settings
 from grader.spending import Spending
+from judges.rules import Undecided
 from queues.graph import Graph
 from queues.pool import Pool
 
@@ -50,6 +51,7 @@ class Pipeline:
                 memory_bytes=CPU_BYTES,
                 initializer=workers.open_store,
                 initargs=(settings.cache / "bodies",),
+                raises=(CacheError, Undecided),
             )
             stack.push_async_callback(self._pool.close)
             pages = Pages(settings, self._cache, self._pool)

@@ -40,9 +40,11 @@ class TimedOut(Exception):
 
 @dataclass(frozen=True, slots=True)
 class _Raised:
-    """What the function raised. Returned, so that what a future raises is the pool's own."""
+    """What the function raised, and where. Returned, so that what a future raises is the pool's
+    own."""
 
     error: Exception
+    where: str = ""
 
 
 class Pool:
@@ -51,6 +53,8 @@ class Pool:
     A call gets `deadline` seconds, from when a worker takes it. A worker may hold `memory_bytes`
     of address space, and is replaced after `recycle` calls. `initializer(*initargs)` runs first in
     each. Functions, arguments and results are pickled; functions belong in importable modules.
+    `raises` is what they raise to say something; all else is a fault in them, that one hostile
+    input has found, and is told as `Crashed`: it must not cost what other calls are about.
     """
 
     def __init__(
@@ -62,10 +66,12 @@ class Pool:
         recycle: int = 1000,
         initializer: Callable[[*Args], object] | None = None,
         initargs: tuple[*Args] = cast(Any, ()),
+        raises: tuple[type[Exception], ...] = (Exception,),
     ) -> None:
         self._workers = workers
         self._deadline = deadline
         self._recycle = recycle
+        self._raises = (*raises, Crashed)
         self._setup = (memory_bytes, initializer, initargs)
         self._context = _Context()
         self._starting: asyncio.Task[ProcessPool] | None = None
@@ -73,7 +79,7 @@ class Pool:
         self._closed = False
 
     async def run(self, fn: Callable[[*Args], T], *args: *Args) -> T:
-        """`fn(*args)` in a worker. Raises what it raises, `Crashed`, `TimedOut` or `Stopped`."""
+        """`fn(*args)` in a worker. Raises what it `raises`, `Crashed`, `TimedOut` or `Stopped`."""
         try:
             return await self._call(fn, args)
         except BrokenProcessPool:
@@ -115,7 +121,10 @@ class Pool:
         finally:
             self._calls.discard(call)
         if isinstance(out, _Raised):
-            raise out.error
+            if isinstance(out.error, self._raises):
+                raise out.error
+            name = type(out.error).__name__
+            raise Crashed(f"{name} at {out.where}: {out.error}") from out.error
         return out
 
     async def _started(self, module: str) -> ProcessPool:
@@ -251,10 +260,12 @@ def _guarded(fn: Callable[[*Args], T], args: tuple[*Args]) -> T | _Raised:
         if isinstance(error, MemoryError):
             return _Raised(Crashed("out of memory"))
         error.add_note(traceback.format_exc(limit=-5))
+        at = traceback.extract_tb(error.__traceback__)[-1]
+        where = f"{os.path.basename(at.filename)}:{at.lineno}"  # noqa: PTH119
         try:
             pickle.loads(pickle.dumps(error))
         except Exception:
-            return _Raised(RuntimeError(f"{type(error).__name__}: {error}"))
-        return _Raised(error)
+            return _Raised(RuntimeError(f"{type(error).__name__}: {error}"), where)
+        return _Raised(error, where)
     except BaseException as error:
         return _Raised(Crashed(f"{type(error).__name__}: {error}"))

@@ -23,6 +23,10 @@ def double(number: int) -> int:
     return 2 * number
 
 
+def divide(one: int, other: int) -> float:
+    return one / other
+
+
 def pid() -> int:
     return os.getpid()
 
@@ -111,6 +115,18 @@ async def test_results_and_exceptions_come_back(pool: Pool) -> None:
     with pytest.raises(RuntimeError, match="Awkward: at 3:4"):
         await pool.run(raise_awkward)
     assert await pool.run(pid) != os.getpid()
+
+
+async def test_what_a_function_does_not_raise_to_say_something_is_a_fault_of_it() -> None:
+    pool = Pool(1, deadline=PATIENCE, raises=(ValueError,))
+    try:
+        with pytest.raises(Crashed, match=r"ZeroDivisionError at test_pool\.py:\d+: ") as raised:
+            await pool.run(divide, 1, 0)
+        assert isinstance(raised.value.__cause__, ZeroDivisionError)
+        with pytest.raises(ValueError, match="no such thing"):
+            await pool.run(raise_value_error)
+    finally:
+        await pool.close()
 
 
 async def test_a_crash_costs_only_its_own_call(pool: Pool) -> None:
