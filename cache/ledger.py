@@ -211,8 +211,8 @@ async def _tune(connection: aiosqlite.Connection) -> None:
     connection.text_factory = bytes  # a damaged name is no UTF-8
     for tuning in (
         "synchronous = NORMAL",  # in WAL only a power cut can cost the last rows
-        "cache_size = -65536",  # KiB: the upper parts of a big index
-        "mmap_size = 1073741824",  # a third faster to read; the file never shrinks
+        "cache_size = -16384",  # KiB: the upper parts of a big index
+        "mmap_size = 33554432",  # faster to read; what is mapped counts as memory, so not all of it
         "wal_autocheckpoint = 8000",  # keys fall all over the index: write its pages less often
     ):
         await connection.execute_fetchall(f"PRAGMA {tuning}")
