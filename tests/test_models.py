@@ -198,8 +198,9 @@ def test_records_of_a_page_are_asked_about_one_after_another(
     pages = [number(asked) // A_PAGE for asked in model.asked]
     for page in range(PAGES):
         places = [place for place, other in enumerate(pages) if other == page]
-        # Two processes find the facts of two pages: their ends may overlap.
-        assert places[-1] - places[0] <= A_PAGE + 1, pages
+        # Processes find the facts of several pages: these may overlap. Scattered, as the records
+        # are, they would lie 2 * PAGES apart.
+        assert places[-1] - places[0] < 2 * PAGES, pages
     beginnings = {asked.user.partition("<record ")[0] for asked in model.asked}
     assert len(beginnings) == PAGES
     assert len({asked.system for asked in model.asked}) == 1
