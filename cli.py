@@ -16,19 +16,18 @@ from rich.console import Console
 from cache.errors import CacheError
 from cache.folder import Cache, Stats
 from cache.transfer import Exported, Imported, export, import_
-from fetchers.archive import ArchiveError
+from fetchers.archives.archive import ArchiveError
 from fetchers.page import Page
 from grader.call import Ending, grade_runs
 from grader.fixtures import run_fixtures
 from grader.grader import Grader
-from grader.importers import IMPORTERS, import_benchmark
-from grader.lines import printable
+from grader.lines import OutputError, printable
 from grader.rescore import rescore
-from grader.results import OutputError
+from grader.results.terminal import models_lines, progress, scores_tables
 from grader.settings import RULES, Settings
-from grader.tasks import AnyTask, Package, TaskError, load, needing_model
-from grader.terminal import models_lines, progress, scores_tables
-from judges.questions import ModelUnusable, Price
+from grader.tasks.importers import IMPORTERS, import_benchmark
+from grader.tasks.packages import AnyTask, Package, TaskError, load, needing_model
+from judges.endpoint.questions import ModelUnusable, Price
 
 COMPLETE, UNGRADED, UNUSABLE, INTERRUPTED = 0, 1, 2, 130
 CONFIGURATION = Path("grader.toml")

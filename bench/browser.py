@@ -24,7 +24,7 @@ sys.path.insert(0, str(Path(__file__).parent.parent / "tests" / "fetchers"))
 from servers import Request, answer, serving
 
 from fetchers.address import Guard
-from fetchers.browser import Browser
+from fetchers.web.browser import Browser
 
 SHELL = b"<title>Shell</title><div id=root></div>" + b"".join(
     b"<script src=/part%d></script>" % number for number in range(10)

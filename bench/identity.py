@@ -25,9 +25,9 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "tests" / "judge
 
 from names import aliased_companies, companies
 
-from judges.identity import Axis, Closed, Semantic
-from judges.questions import Reply, Request, Usage
-from judges.sameness import Block, Candidates, Roster, merge, placing, strays
+from judges.endpoint.questions import Reply, Request, Usage
+from judges.names.identity import Axis, Closed, Semantic
+from judges.names.sameness import Block, Candidates, Roster, merge, placing, strays
 
 COMPANY = Axis("company", "company", Semantic(scope="a company; a subsidiary is another"))
 

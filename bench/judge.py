@@ -27,13 +27,13 @@ import openai
 from aiohttp import web
 
 from cache.keys import digest
-from judges.endpoint import Endpoint
-from judges.excerpts import PageText
-from judges.model import Facts, facts, prompt
-from judges.questions import RateLimited, Reply, Request, Trouble
-from judges.record import Record
-from judges.rules import PageSeen
-from judges.spec import JudgeSpec
+from judges.endpoint.endpoint import Endpoint
+from judges.endpoint.questions import RateLimited, Reply, Request, Trouble
+from judges.records.excerpts import PageText
+from judges.records.model import Facts, facts, prompt
+from judges.records.record import Record
+from judges.records.rules import PageSeen
+from judges.records.spec import JudgeSpec
 from queues.adaptive import Adaptive
 from queues.node import Retry
 

@@ -23,7 +23,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from grader.kinds.collection.rollup import Scorer
-from grader.kinds.collection.task import CollectionTask
+from grader.tasks.collection import CollectionTask
 
 SHAPES = (
     (17_000, 10, 3),

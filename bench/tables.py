@@ -14,7 +14,7 @@ import random
 import time
 
 from grader.kinds.table.scoring import TableGrader
-from grader.kinds.table.task import TableTask
+from grader.tasks.table import TableTask
 
 ROWS = 40
 TABLES = 300

@@ -13,11 +13,12 @@ from typing import Any
 
 from grader.grader import Grader
 from grader.kinds.collection.leaves import TRUSTED
-from grader.results import Output, Result
+from grader.kinds.result import Result
+from grader.results.files import Output
+from grader.results.summary import Summary
+from grader.runs.submissions import Reader, Reject
 from grader.settings import Settings
-from grader.submissions import Reader, Reject
-from grader.summary import Summary
-from grader.tasks import AnyTask
+from grader.tasks.packages import AnyTask
 
 SUMMARY_EVERY = 10.0
 """Seconds between two states of summary.json while a call goes on."""

@@ -6,12 +6,12 @@ from dataclasses import dataclass
 from typing import Any
 
 from grader.grader import Grader
-from grader.kinds.collection.task import CollectionTask
 from grader.lines import Unusable, parse_object, read_lines
+from grader.runs.submissions import Submission, read_record, read_submission
 from grader.settings import Settings
-from grader.submissions import Submission, read_record, submission
-from grader.tasks import Fault, Package, TaskError
-from judges.record import Record
+from grader.tasks.collection import CollectionTask
+from grader.tasks.packages import Fault, Package, TaskError
+from judges.records.record import Record
 
 FILE = "fixtures.jsonl"
 RUN = "fixtures"
@@ -82,7 +82,7 @@ def _read(package: Package, faults: list[Fault]) -> Iterator[_Fixtures]:
             if not isinstance(expect, dict) or not expect:
                 raise Unusable("expects nothing")
             if not isinstance(task, CollectionTask):
-                whole = submission(task, {**data, "run": RUN, "rollout": place})
+                whole = read_submission(task, {**data, "run": RUN, "rollout": place})
                 yield _Fixtures(whole, [place], [expect])
                 continue
             records.append(read_record(len(records), data, task))

@@ -20,10 +20,11 @@ from typing import Any, Self, TypeVar
 from fetchers.page import Page
 from fetchers.urls import canonical
 from grader.kinds.kind import Kind, kind_of
-from grader.pipeline import Pipeline
-from grader.results import Result
+from grader.kinds.result import Result
+from grader.runs.submissions import Submission, read_submission
 from grader.settings import Settings
-from grader.submissions import Submission
+from grader.stages.pipeline import Pipeline
+from grader.tasks.packages import AnyTask
 from queues.node import Node, Stopped
 
 T = TypeVar("T")
@@ -181,6 +182,34 @@ class Grader:
             room.give(submission.size)
         self.progress.records_done += submission.size
         self.progress.ungraded += result.ungraded
+
+
+async def grade(
+    submissions: Iterable[Mapping[str, Any]],
+    tasks: Sequence[AnyTask],
+    settings: Settings | None = None,
+) -> AsyncIterator[Result]:
+    """Grade one batch of submissions, and yield each result as soon as it is complete.
+
+    A submission is an object as a line of a run file has it: `task` (a name), `run`, `rollout`,
+    and `records`, a `response` or an `error` (formats.md, section 2). `ordinal` of a result is the
+    submission's place in the batch. To grade many batches, keep one `Grader` open instead.
+
+    Raises ValueError for a submission that cannot be read or whose task is not in `tasks`, before
+    any work; otherwise what `Grader` raises.
+    """
+    by_name = {task.name: task for task in tasks}
+    batch = []
+    for place, data in enumerate(submissions):
+        if (task := by_name.get(data.get("task", ""))) is None:
+            raise ValueError(f"submission {place}: unknown task {data.get('task')!r}")
+        try:
+            batch.append(read_submission(task, data))
+        except ValueError as fault:
+            raise ValueError(f"submission {place}: {fault}") from None
+    async with Grader(settings) as grader:
+        async for result in grader.grade(batch):
+            yield result
 
 
 class _Room:

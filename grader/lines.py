@@ -27,6 +27,10 @@ class Unusable(ValueError):
     """Why a line, or a part of it, cannot be used."""
 
 
+class OutputError(Exception):
+    """The results cannot be written where they were asked for; the message says why."""
+
+
 def read_lines(
     path: str, reject: Callable[[str, str], None], at: Callable[[int], None] = lambda offset: None
 ) -> Iterator[tuple[str, bytes]]:

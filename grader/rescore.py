@@ -6,11 +6,11 @@ from typing import Any
 
 from grader.call import Call, Ending
 from grader.kinds.collection.kind import CollectionKind
-from grader.kinds.collection.task import CollectionTask
 from grader.lines import Unusable, check_writable, parse_object, read_lines
-from grader.spool import Spool
-from grader.submissions import Name, Reject
-from grader.tasks import AnyTask
+from grader.runs.spool import Spool
+from grader.runs.submissions import Name, Reject
+from grader.tasks.collection import CollectionTask
+from grader.tasks.packages import AnyTask
 
 
 def rescore(records: Path, tasks: Sequence[AnyTask], out: Path) -> Ending:

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from fetchers.address import Guard
-from judges.questions import Price
+from judges.endpoint.questions import Price
 
 RULES = "rules"
 """The judge that needs no model."""

@@ -1,1 +1,1 @@
-"""A record and a page to a verdict, values to identities."""
+"""Judging: records on their pages, names, table cells, short answers."""

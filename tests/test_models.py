@@ -20,7 +20,7 @@ from modelserver import Asked, Dropped, ModelServer, agrees, model_behind, refus
 from test_cli import rows, without_work
 
 from cli import main
-from grader import judging
+from grader.stages import judging
 from queues import adaptive
 from queues.node import Retry
 

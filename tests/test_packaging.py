@@ -11,17 +11,13 @@ from pathlib import Path
 ROOT = Path(__file__).parent.parent
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))
 SETUPTOOLS = PROJECT["tool"]["setuptools"]
-OURS = {name.partition(".")[0] for name in SETUPTOOLS["packages"]}
+OURS = {pattern.removesuffix("*") for pattern in SETUPTOOLS["packages"]["find"]["include"]}
 FILES = [
     path
     for name in sorted(OURS)
     for path in (ROOT / name).rglob("*")
     if path.is_file() and path.suffix != ".pyc"
 ]
-
-
-def package(path: Path) -> str:
-    return ".".join(path.parent.relative_to(ROOT).parts)
 
 
 def imports(source: Path) -> Iterator[str]:
@@ -51,13 +47,13 @@ def distribution(name: str) -> str:
 
 
 def test_every_folder_is_installed() -> None:
-    assert set(map(package, FILES)) == set(SETUPTOOLS["packages"])
+    assert [path for path in FILES if not (path.parent / "__init__.py").exists()] == []
 
 
 def test_every_file_beside_the_code_is_installed() -> None:
-    patterns = SETUPTOOLS["package-data"]
+    patterns = SETUPTOOLS["package-data"]["*"]
     beside = [path for path in FILES if path.suffix != ".py"]
-    assert [p for p in beside if not any(map(p.match, patterns.get(package(p), ())))] == []
+    assert [path for path in beside if not any(map(path.match, patterns))] == []
 
 
 def test_everything_imported_is_a_declared_dependency() -> None:

@@ -3,14 +3,14 @@
 from typing import Protocol
 
 from grader.kinds.answer.kind import AnswerKind
-from grader.kinds.answer.task import AnswerTask
 from grader.kinds.collection.kind import CollectionKind
-from grader.kinds.collection.task import CollectionTask
+from grader.kinds.result import Result
 from grader.kinds.table.kind import TableKind
-from grader.pipeline import Pipeline
-from grader.results import Result
-from grader.submissions import Submission
-from grader.tasks import AnyTask
+from grader.runs.submissions import Submission
+from grader.stages.pipeline import Pipeline
+from grader.tasks.answer import AnswerTask
+from grader.tasks.collection import CollectionTask
+from grader.tasks.packages import AnyTask
 
 
 class Kind(Protocol):

@@ -5,12 +5,12 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from grader.kinds.answer.scoring import Attempt, assess
-from grader.kinds.answer.task import AnswerTask
-from grader.pipeline import Pipeline
-from grader.results import Result
-from grader.roles import Roles
-from grader.submissions import Submission
-from judges.judged_answers import Failed, doubt, steps
+from grader.kinds.result import Result
+from grader.runs.submissions import Submission
+from grader.stages.pipeline import Pipeline
+from grader.stages.roles import Roles
+from grader.tasks.answer import AnswerTask
+from judges.values.judged_answers import Failed, doubt, steps
 from queues.pool import Crashed, TimedOut
 
 

@@ -7,9 +7,9 @@ from dataclasses import dataclass, field
 from math import fsum
 from typing import Any, TypeVar
 
-from grader.kinds.answer.task import AnswerTask
-from judges.answers import Outcome, decide, read
-from judges.text import plain
+from grader.tasks.answer import AnswerTask
+from judges.text.forms import plain
+from judges.values.answers import Outcome, decide, read
 
 T = TypeVar("T")
 

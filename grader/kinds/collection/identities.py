@@ -5,12 +5,12 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from grader.kinds.collection.task import Hierarchy
-from grader.pipeline import Pipeline, aside
-from grader.roles import Roles
-from judges.identity import Axis, Closed, Names, Resolver, Standard, cluster
-from judges.record import Record
-from judges.sameness import Candidates, Clusters, Roster, strays
+from grader.stages.pipeline import Pipeline, aside
+from grader.stages.roles import Roles
+from grader.tasks.collection import Hierarchy
+from judges.names.identity import Axis, Closed, Names, Resolver, Standard, cluster
+from judges.names.sameness import Candidates, Clusters, Roster, strays
+from judges.records.record import Record
 from queues.pool import Crashed, TimedOut
 
 

@@ -9,19 +9,19 @@ from typing import Any
 from cache.errors import MissingBody
 from fetchers.page import Page
 from fetchers.urls import canonical
-from grader.judging import Case
 from grader.kinds.collection.funnel import evidence
 from grader.kinds.collection.identities import Identities, Named
 from grader.kinds.collection.leaves import Leaf
 from grader.kinds.collection.rollup import Scorer
-from grader.kinds.collection.task import CollectionTask
-from grader.pipeline import Pipeline, aside
-from grader.results import Result
-from grader.submissions import Submission
-from judges.questions import Rejected, Trouble
-from judges.record import Record
-from judges.rules import Undecided
-from judges.verdict import Verdict
+from grader.kinds.result import Result
+from grader.runs.submissions import Submission
+from grader.stages.judging import Case
+from grader.stages.pipeline import Pipeline, aside
+from grader.tasks.collection import CollectionTask
+from judges.endpoint.questions import Rejected, Trouble
+from judges.records.record import Record
+from judges.records.rules import Undecided
+from judges.records.verdict import Verdict
 from queues.node import DeadlinePassed
 from queues.pool import Crashed, TimedOut
 

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping
 from types import NoneType
 from typing import Any, NamedTuple
 
-from grader.kinds.collection.task import URL_KEY, CollectionTask
+from grader.tasks.collection import URL_KEY, CollectionTask
 
 Value = str | tuple[str, ...]
 Step = tuple[Value | int | None, Value | None]

@@ -17,7 +17,7 @@ from operator import and_
 from typing import Any, NamedTuple
 
 from grader.kinds.collection.leaves import TRUSTED, Leaf, LeafReader, Step
-from grader.kinds.collection.stages import (
+from grader.kinds.collection.losses import (
     Child,
     Members,
     Stages,
@@ -26,8 +26,8 @@ from grader.kinds.collection.stages import (
     retained,
     stages,
 )
-from grader.kinds.collection.task import CollectionTask, Key, Subtask
-from grader.measures import Measures
+from grader.kinds.measures import Measures
+from grader.tasks.collection import CollectionTask, Key, Subtask
 
 
 @dataclass(frozen=True, slots=True)

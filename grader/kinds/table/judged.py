@@ -5,7 +5,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from grader.kinds.table.reader import Row
 from grader.kinds.table.scoring import (
     NOT_SCORED,
     GradedTable,
@@ -14,10 +13,11 @@ from grader.kinds.table.scoring import (
     TableScore,
     read_row,
 )
-from grader.kinds.table.task import Column, TableTask
-from judges.cells import Cell, Comparator, Match, is_blank
-from judges.judged_cells import MEASURED, Found, Key, Pair, Roster, Ruled, differs
-from judges.widesearch import WideSearchComparator
+from grader.tasks.table import Column, TableTask
+from judges.values.cells import Cell, Comparator, Match, is_blank
+from judges.values.judged_cells import MEASURED, Found, Key, Pair, Roster, Ruled, differs
+from judges.values.tables import Row
+from judges.values.widesearch import WideSearchComparator
 
 Place = tuple[int, int]
 """A row of the response, and a column."""

@@ -6,14 +6,14 @@ from collections.abc import Mapping, Sequence
 from itertools import count
 from typing import Any
 
-from grader import workers
+from grader.kinds.result import Result
+from grader.kinds.table import process
 from grader.kinds.table.judged import JudgedTable, Rulings
 from grader.kinds.table.scoring import GradedTable, TableScore
-from grader.kinds.table.task import TableTask
-from grader.pipeline import Pipeline
-from grader.results import Result
-from grader.roles import Roles
-from grader.submissions import Submission
+from grader.runs.submissions import Submission
+from grader.stages.pipeline import Pipeline
+from grader.stages.roles import Roles
+from grader.tasks.table import TableTask
 from queues.pool import Crashed, TimedOut
 
 JUDGED = ("item", "column", "row", "cell", "success", "formats")
@@ -64,7 +64,7 @@ class TableKind:
         """The strict score, and the judged figures where a model judges."""
         if roles := pipeline.judge.roles:
             return await self._judge(response, pipeline, roles)
-        return await pipeline.compute(workers.grade_table, self._pickled, response), {}
+        return await pipeline.compute(process.grade_table, self._pickled, response), {}
 
     async def _judge(
         self, response: str, pipeline: Pipeline, roles: Roles
@@ -76,7 +76,7 @@ class TableKind:
 
         async def ruled(rulings: Rulings) -> JudgedTable:
             return await pipeline.compute(
-                workers.judge_table, self._pickled, response, rulings, source
+                process.judge_table, self._pickled, response, rulings, source
             )
 
         table = await ruled(Rulings())

@@ -7,10 +7,10 @@ from dataclasses import asdict, astuple, dataclass
 from statistics import fmean
 from typing import Any
 
-from grader.kinds.table.reader import Row, TableReader
-from grader.kinds.table.task import Column, TableTask
-from grader.measures import Measures
-from judges.cells import Cell, Match, is_blank
+from grader.kinds.measures import Measures
+from grader.tasks.table import Column, TableTask
+from judges.values.cells import Cell, Match, is_blank
+from judges.values.tables import Row, TableReader
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,1 @@
+"""A body to text: charset, HTML, PDF, extraction."""

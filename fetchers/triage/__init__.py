@@ -1,0 +1,1 @@
+"""Which state a page is in: ok, blocked, login, dead and the others."""

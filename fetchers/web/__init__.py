@@ -1,0 +1,1 @@
+"""Pages from the network: http, the browser and its checking proxy."""

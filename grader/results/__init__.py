@@ -1,0 +1,1 @@
+"""Result files, the summary, and the tables on the terminal."""

@@ -1,0 +1,209 @@
+"""What a person sees: progress while a call goes on, and the table at its end."""
+
+import asyncio
+import re
+import time
+from collections import deque
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from itertools import islice
+from typing import Any
+
+from rich.box import SIMPLE_HEAD
+from rich.console import Console, Group
+from rich.live import Live
+from rich.progress_bar import ProgressBar
+from rich.table import Table
+from rich.text import Text
+
+from grader.grader import Grader
+from grader.runs.submissions import Reader
+
+WINDOW = 30.0
+"""Seconds over which the rate is taken: what came from the cache tells little of what is left."""
+PLAIN_EVERY = 10.0
+"""Seconds between two lines where there is no terminal."""
+MOST_RUNS = 200
+"""Runs in a table: nobody reads more, and tens of thousands take minutes to set."""
+LONGEST_NAME = 200
+"""Characters of a name that are shown."""
+
+_CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069]")
+
+
+@contextmanager
+def progress(console: Console, grader: Grader, reader: Reader) -> Iterator[None]:
+    """Show how far a call has come while the block is open: redrawn on a terminal, as a line now
+    and then elsewhere."""
+    shown = _Progress(grader, reader)
+    if console.is_terminal:
+        with Live(
+            get_renderable=shown.drawn, console=console, refresh_per_second=4, transient=True
+        ):
+            yield
+        return
+    telling = asyncio.create_task(shown.tell(console))
+    try:
+        yield
+    finally:
+        telling.cancel()
+
+
+class _Progress:
+    def __init__(self, grader: Grader, reader: Reader) -> None:
+        self._grader = grader
+        self._reader = reader
+        self._seen: deque[tuple[float, int, float]] = deque([(time.monotonic(), 0, 0.0)])
+
+    async def tell(self, console: Console) -> None:
+        while True:
+            await asyncio.sleep(PLAIN_EVERY)
+            console.print(self._told(), soft_wrap=True)
+
+    def _told(self) -> str:
+        done = self._grader.progress.records_done
+        rate, left = self._pace()
+        ungraded = self._grader.progress.ungraded
+        parts = [f"{done:,} records", f"{rate:,.0f}/s"]
+        if left is not None:
+            parts.append(f"{_clock(left)} left")
+        if ungraded:
+            parts.append(f"{ungraded:,} ungraded")
+        return ", ".join(parts)
+
+    def _share(self) -> float:
+        """The part of the input that is graded, by bytes read and records done of those read."""
+        progress = self._grader.progress
+        return self._reader.share_read * progress.records_done / max(progress.records_read, 1)
+
+    def _pace(self) -> tuple[float, float | None]:
+        """Records a second of late, and the seconds left if it goes on so."""
+        now, done, share = time.monotonic(), self._grader.progress.records_done, self._share()
+        self._seen.append((now, done, share))
+        while self._seen[0][0] < now - WINDOW and len(self._seen) > 2:
+            self._seen.popleft()
+        since, done_then, share_then = self._seen[0]
+        took = max(now - since, 1e-9)
+        gained = share - share_then
+        return (done - done_then) / took, (1 - share) * took / gained if gained > 0 else None
+
+    def drawn(self) -> Group:
+        stages = Table.grid(padding=(0, 2))
+        for name, stage in self._grader.stages().items():
+            stages.add_row(
+                Text(name, style="bold"),
+                f"{stage.running} running",
+                f"{stage.queued} queued",
+                f"{stage.counters.done:,} done",
+                f"{stage.counters.cache_hits:,} from the cache",
+                f"{stage.counters.retries:,} retries" if stage.counters.retries else "",
+            )
+        head = Table.grid(padding=(0, 2))
+        head.add_row(ProgressBar(total=1.0, completed=self._share(), width=40), self._told())
+        return Group(head, stages)
+
+
+def _clock(seconds: float) -> str:
+    minutes, seconds = divmod(round(seconds), 60)
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours}:{minutes:02}:{seconds:02}" if hours else f"{minutes}:{seconds:02}"
+
+
+def scores_tables(summary: Mapping[str, Any]) -> Iterator[Table]:
+    """A table for every kind of task that a summary has: a run's figures in a row or more."""
+    for kind, (columns, rows_of) in _KINDS.items():
+        table = Table(box=SIMPLE_HEAD, pad_edge=False, padding=(0, 1, 0, 0))
+        longest = max(map(len, summary["runs"]), default=0)
+        table.add_column("run", overflow="fold", min_width=min(longest, 8))
+        table.add_column(columns[0], no_wrap=True)
+        for name in (*columns[1:], "tasks", "completed", "ungraded", "rejects"):
+            table.add_column(name, justify="right", no_wrap=True)
+        reports = {run: kinds[kind] for run, kinds in summary["runs"].items() if kind in kinds}
+        for run in islice(reports, MOST_RUNS):
+            report = reports[run]
+            rejects = summary["rejects"]["by_run"].get(run, 0)
+            counts = (
+                str(report["tasks"]),
+                f"{report['completed']}/{report['submissions']}",
+                str(report["ungraded"]),
+                str(rejects),
+            )
+            for number, (name, *figures) in enumerate(rows_of(report["metrics"])):
+                ends = counts if number == 0 else ()
+                shown = harmless(run[:LONGEST_NAME]) if number == 0 else ""
+                names = Text(shown), Text(name)  # no markup of rich's
+                table.add_row(*names, *map(_figure, figures), *ends)
+            table.add_section()
+        if len(reports) > MOST_RUNS:
+            table.add_row(f"{len(reports) - MOST_RUNS:,} more", "see summary.json")
+        if table.row_count:
+            yield table
+
+
+def harmless(text: str) -> str:
+    """A text of anybody's making with its control characters, those that turn the direction of
+    writing included, spelt out: a terminal would obey them."""
+    return _CONTROL.sub(lambda found: found[0].encode("unicode_escape").decode(), text)
+
+
+def models_lines(work: Mapping[str, Any]) -> Iterator[str]:
+    """What each model took in each role, and what was spared: a line each, from a summary's
+    `work`."""
+    for role, stage in work.items():
+        for model, usage in stage.get("models", {}).items():
+            yield f"{role} by {model}: {_usage(usage)}"
+    if work.get("saved", {}).get("calls"):
+        yield f"spared by the cache and shared work: {_usage(work['saved'])}"
+
+
+def _usage(usage: Mapping[str, Any]) -> str:
+    share = usage["cached_in"] / max(usage["tokens_in"], 1)
+    dollars = usage["cost_usd"]
+    return (
+        f"{usage['calls']:,} calls, {usage['tokens_in']:,} tokens in"
+        f"{f' ({share:.0%} from the provider’s cache)' if share else ''}, "
+        f"{usage['tokens_out']:,} out, "
+        f"{'no price known' if dollars is None else f'{dollars:,.4f} USD'}"
+    )
+
+
+Row = tuple[Any, ...]
+
+
+def _collection_rows(metrics: Mapping[str, Any]) -> Iterator[Row]:
+    for verdict in ("full", "retrieval"):
+        for continuity in ("soft", "hard"):
+            yield f"{verdict} {continuity}", *_measures(metrics.get(verdict, {}).get(continuity))
+
+
+def _table_rows(metrics: Mapping[str, Any]) -> Iterator[Row]:
+    for name in ("item", "row", "cell"):
+        yield name, *_measures(metrics.get(name))
+    for name in ("micro", "macro"):
+        yield f"column {name}", *_measures(metrics.get("column", {}).get(name))
+    for name in ("success", "parsed"):
+        yield name, None, None, metrics.get(name)
+    if judged := metrics.get("judged"):
+        yield "row, judged", *_measures(judged["row"])
+
+
+def _answer_rows(metrics: Mapping[str, Any]) -> Iterator[Row]:
+    for split, figures in metrics.items():
+        error = (figures.get("calibration") or {}).get("error")
+        yield split, figures["accuracy"], figures["accuracy_decided"], error
+
+
+def _measures(measures: Mapping[str, float] | None) -> Iterator[float | None]:
+    for name in ("precision", "recall", "f1"):
+        yield (measures or {}).get(name)
+
+
+def _figure(value: float | None) -> str:
+    return "-" if value is None else f"{value:.2f}"
+
+
+_KINDS: Mapping[str, tuple[tuple[str, ...], Callable[[Mapping[str, Any]], Iterator[Row]]]] = {
+    "collection": (("verdict", "P", "R", "F1"), _collection_rows),
+    "table": (("tables", "P", "R", "F1"), _table_rows),
+    "answer": (("answers", "accuracy", "decided", "ECE"), _answer_rows),
+}

@@ -1,0 +1,1 @@
+"""Run files to submissions and records."""

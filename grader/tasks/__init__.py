@@ -1,0 +1,1 @@
+"""Tasks: their models, and reading them from packages, files and benchmarks."""

@@ -1,0 +1,199 @@
+"""A collection task: a qualification key hierarchy with its subtasks (WANDR, section 3)."""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from graphlib import CycleError, TopologicalSorter
+from math import prod
+from typing import Annotated, Any, Literal, Self
+
+from pydantic import Field
+from pydantic import model_validator as validator
+
+from grader.tasks.task import Model, Name, Task, Wrong, refuse
+from judges.names.identity import Identity, Semantic
+from judges.records.spec import JudgeSpec
+
+URL_KEY = "url"
+MOST_RECORDS = 10**9
+"""What a hierarchy may ask for: counts are to stay within what JSON's readers can hold."""
+
+
+def _own_field(key: dict[str, Any]) -> tuple[str, ...]:
+    """The fields of a key that names none; `key` has what was valid of it."""
+    return (key["name"],) if "name" in key else ()
+
+
+def _first_key(task: dict[str, Any]) -> str:
+    """The member of a task that names none."""
+    return task["keys"][0].name if "keys" in task else ""
+
+
+MOST_FIELDS = 200
+"""What a key may have: those of fields that are keys count too, and can double level by level."""
+
+
+class Key(Model):
+    """One level of a hierarchy: what identifies its items, and how many each parent needs."""
+
+    name: Name
+    fields: tuple[Name, ...] = Field(default_factory=_own_field, min_length=1)
+    volume: Annotated[int, Field(strict=True, ge=1)]
+    identity: Identity = Semantic()
+    shared: Annotated[bool, Field(strict=True)] = False
+
+    @validator(mode="after")
+    def _whole(self) -> Self:
+        refuse(self._wrong())
+        return self
+
+    def _wrong(self) -> Iterator[Wrong]:
+        if (self.name == URL_KEY) != (URL_KEY in self.fields) or self.fields.count(URL_KEY) > 1:
+            yield "fields", f"{URL_KEY} is the field of the {URL_KEY} key, and of no other"
+        for place, field in _repeated(self.fields):
+            yield f"fields[{place}]", f"{field!r} stands twice"
+        members = getattr(self.identity, "members", ())
+        if members and self.volume > len(members):
+            yield "volume", f"{self.volume} of a roster of {len(members)}"
+
+
+class Subtask(Model):
+    """A hierarchy that reuses one key of its parent as its own top key."""
+
+    name: Name
+    parent: Name
+    keys: tuple[Key, ...]
+    judge: JudgeSpec = JudgeSpec()
+    subtasks: tuple["Subtask", ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Hierarchy:
+    """A task's main hierarchy, or a subtask's with its parent key first: what a record of it
+    carries (`fields`) and how it is judged."""
+
+    levels: tuple[Key, ...]
+    fields: tuple[str, ...]
+    judge: JudgeSpec
+
+
+class CollectionTask(Task):
+    """A qualification key hierarchy with its subtasks (WANDR, section 3)."""
+
+    kind: Literal["collection"]
+    keys: tuple[Key, ...] = Field(min_length=1)
+    member: Name = Field(default_factory=_first_key)
+    judge: JudgeSpec = JudgeSpec()
+    subtasks: tuple[Subtask, ...] = ()
+
+    @validator(mode="after")
+    def _whole(self) -> Self:
+        refuse(self._wrong())
+        return self
+
+    def _wrong(self) -> Iterator[Wrong]:
+        yield from _wrong_levels(self.keys, "")
+        if self.member not in {key.name for key in self.keys}:
+            yield "member", f"{self.member!r} is no key of the task"
+        yield from _wrong_subtasks(self.subtasks, self.keys, "")
+        yield from _wrong_axes(_all_keys(self, ""))
+
+    @cached_property
+    def hierarchies(self) -> Mapping[str | None, Hierarchy]:
+        """Every hierarchy by the dotted name that records give; None is the main one."""
+        keys = {key.name: key for _, key in _all_keys(self, "")}
+        found: dict[str | None, Hierarchy] = {None: _hierarchy(self.keys, self.judge, keys)}
+        stack = [(sub, self.keys, "") for sub in self.subtasks]
+        while stack:
+            sub, above, prefix = stack.pop()
+            parent = next(key for key in above if key.name == sub.parent)
+            levels = (parent, *sub.keys)
+            found[prefix + sub.name] = _hierarchy(levels, sub.judge, keys)
+            stack.extend((below, levels, f"{prefix}{sub.name}.") for below in sub.subtasks)
+        return found
+
+
+def _hierarchy(levels: tuple[Key, ...], judge: JudgeSpec, keys: Mapping[str, Key]) -> Hierarchy:
+    fields = dict.fromkeys(f for key in levels[:-1] for f in _fields(key, keys))
+    return Hierarchy(levels, tuple(fields), judge)
+
+
+def _fields(key: Key, keys: Mapping[str, Key]) -> Iterator[str]:
+    """The fields of a key; a field that is a key of its own has that key's."""
+    for field in key.fields:
+        if field in keys and field != key.name:
+            yield from _fields(keys[field], keys)
+        else:
+            yield field
+
+
+def _all_keys(task: CollectionTask | Subtask, path: str) -> Iterator[tuple[str, Key]]:
+    """Every key of a task, those of its subtasks included, with its path."""
+    for place, key in enumerate(task.keys):
+        yield f"{path}keys[{place}]", key
+    for place, sub in enumerate(task.subtasks):
+        yield from _all_keys(sub, f"{path}subtasks[{place}].")
+
+
+def _repeated(names: Iterable[str]) -> Iterator[tuple[int, str]]:
+    """The names that stood before, each with its place."""
+    seen: set[str] = set()
+    for place, name in enumerate(names):
+        if name in seen:
+            yield place, name
+        seen.add(name)
+
+
+def _wrong_levels(keys: Sequence[Key], path: str) -> Iterator[Wrong]:
+    """A hierarchy has keys of distinct names, ends, once, in url, and asks for what can be had."""
+    if not keys or keys[-1].name != URL_KEY:
+        yield f"{path}keys", f"a hierarchy ends in {URL_KEY}"
+    for place, name in _repeated(key.name for key in keys):
+        yield f"{path}keys[{place}].name", f"{name!r} stands twice"
+    if prod(key.volume for key in keys) > MOST_RECORDS:
+        yield f"{path}keys", f"volumes that ask for more than {MOST_RECORDS:,} records"
+
+
+def _wrong_subtasks(
+    subtasks: Sequence[Subtask], above: Sequence[Key], path: str
+) -> Iterator[Wrong]:
+    """Names are unique among siblings; a parent is a key of the hierarchy above, never url."""
+    for place, name in _repeated(sub.name for sub in subtasks):
+        yield f"{path}subtasks[{place}].name", f"{name!r} stands twice"
+    for place, sub in enumerate(subtasks):
+        here = f"{path}subtasks[{place}]."
+        if "." in sub.name:
+            yield f"{here}name", "a dot joins the names of nested subtasks, and is in none"
+        parents = [key for key in above if key.name == sub.parent != URL_KEY]
+        if not parents:
+            yield f"{here}parent", f"{sub.parent!r} is no key above it"
+        elif sub.parent in {key.name for key in sub.keys}:
+            yield f"{here}keys", f"the parent key {sub.parent!r} stands in them too"
+        yield from _wrong_levels(sub.keys, here)
+        yield from _wrong_subtasks(sub.subtasks, (*parents, *sub.keys), here)
+
+
+def _wrong_axes(keys: Iterable[tuple[str, Key]]) -> Iterator[Wrong]:
+    """Keys of one name are one identity axis; composite keys do not contain one another."""
+    axes: dict[str, Key] = {}
+    for path, key in keys:
+        first = axes.setdefault(key.name, key)
+        for name in ("fields", "identity"):
+            if getattr(first, name) != getattr(key, name):
+                yield f"{path}.{name}", f"not those of the other key {key.name!r}"
+    inside = {
+        name: [field for field in key.fields if field in axes and field != name]
+        for name, key in axes.items()
+    }
+    try:
+        inner_first = tuple(TopologicalSorter(inside).static_order())
+    except CycleError as error:
+        yield "keys", f"fields lead back to their key: {', '.join(map(repr, error.args[1]))}"
+        return
+    sizes: dict[str, int] = {}
+    for name in inner_first:
+        fields = axes[name].fields
+        sizes[name] = 1 + sum(sizes[f] if f in inside[name] else 1 for f in fields)
+        if sizes[name] > MOST_FIELDS:
+            yield "keys", f"{name!r} has more than {MOST_FIELDS} fields, with those of its fields"
+            return

@@ -1,0 +1,192 @@
+"""Task packages and task files: load, validate, name the fault and its place (formats.md, 1)."""
+
+import tomllib
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from pydantic import ValidationError
+from pydantic_core import ErrorDetails
+
+from grader.lines import read_objects
+from grader.tasks.answer import AnswerTask
+from grader.tasks.collection import CollectionTask
+from grader.tasks.table import TableTask, rows_from_csv
+from grader.tasks.task import Wrong, WrongFields
+
+AnyTask = CollectionTask | TableTask | AnswerTask
+KINDS: Mapping[str, type[AnyTask]] = {
+    "collection": CollectionTask,
+    "table": TableTask,
+    "answer": AnswerTask,
+}
+
+
+MOST_TOLD = 100
+"""Faults that a message names."""
+
+
+@dataclass(frozen=True, slots=True)
+class Fault:
+    """What is wrong with a task, and where: `place` is a file, with a line where it has lines."""
+
+    place: str
+    field: str
+    reason: str
+
+    def __str__(self) -> str:
+        return ": ".join(part for part in (self.place, self.field, self.reason) if part)
+
+
+def needing_model(task: AnyTask) -> tuple[str, ...]:
+    """The checks of a collection, in any of its hierarchies, that no rule decides."""
+    if not isinstance(task, CollectionTask):
+        return ()
+    return tuple(
+        check if name is None else f"{name}.{check}"
+        for name, hierarchy in task.hierarchies.items()
+        for check in hierarchy.judge.needs_model
+    )
+
+
+class TaskError(Exception):
+    """The tasks cannot be used; `faults` names every fault that was found."""
+
+    def __init__(self, faults: Sequence[Fault]) -> None:
+        told = [*map(str, faults[:MOST_TOLD])]
+        if len(faults) > MOST_TOLD:
+            told.append(f"and {len(faults) - MOST_TOLD:,} more")
+        super().__init__("\n".join(told))
+        self.faults = tuple(faults)
+
+
+@dataclass(frozen=True, slots=True)
+class Package:
+    """A task with the place it came from; `folder` is None for a line of a task file."""
+
+    task: AnyTask
+    place: str
+    folder: Path | None
+
+
+def load(paths: Sequence[Path]) -> list[Package]:
+    """Read every task under `paths`: package folders, folders of packages, `.jsonl` files.
+
+    Raises TaskError with all faults of all of them, duplicate names included.
+    """
+    packages: dict[str, Package] = {}
+    faults: list[Fault] = []
+    for path in dict.fromkeys(paths):
+        for place, folder, data in _sources(path, faults):
+            if (task := _parse(place, data, faults)) is None:
+                continue
+            first = packages.setdefault(task.name, Package(task, place, folder))
+            if first.place != place:  # a package may be named beside the folder that it is in
+                faults.append(Fault(place, "name", f"{task.name!r} is {first.place} too"))
+    if faults:
+        raise TaskError(faults)
+    return list(packages.values())
+
+
+def load_tasks(*paths: Path | str) -> list[AnyTask]:
+    """The tasks under `paths`: package folders, folders of packages, `.jsonl` files.
+
+    Raises TaskError, which names every fault with its file and field.
+    """
+    return [package.task for package in load([Path(path) for path in paths])]
+
+
+def _sources(path: Path, faults: list[Fault]) -> Iterator[tuple[str, Path | None, Any]]:
+    """The raw tasks under a path: place, package folder, data; unreadable ones become faults."""
+    if path.is_dir():
+        inside = (path / "task.toml").exists()
+        folders = [path] if inside else sorted(p.parent for p in path.glob("*/task.toml"))
+        if not folders:
+            faults.append(Fault(str(path), "", "no task.toml in it or in a folder of it"))
+        for folder in folders:
+            yield from _package(folder, faults)
+    elif path.suffix == ".jsonl" and path.is_file():
+        yield from _lines(path, faults)
+    else:
+        what = "not a folder or a .jsonl file" if path.exists() else "no such file or folder"
+        faults.append(Fault(str(path), "", what))
+
+
+def _package(folder: Path, faults: list[Fault]) -> Iterator[tuple[str, Path | None, Any]]:
+    fields, prompt, rows = folder / "task.toml", folder / "task.md", folder / "rows.csv"
+    reading = fields
+    try:
+        data = tomllib.loads(fields.read_text("utf-8"))
+        if "prompt" not in data and prompt.exists():
+            reading = prompt
+            data["prompt"] = prompt.read_text("utf-8")
+        if "rows" not in data and rows.exists():
+            reading = rows
+            data["rows"] = rows_from_csv(rows.read_text("utf-8"))
+    except (OSError, ValueError, RecursionError) as error:
+        reason = getattr(error, "strerror", None) or str(error)
+        faults.append(Fault(str(reading), "", f"unreadable: {reason}"))
+        return
+    yield str(fields), folder, data
+
+
+def _lines(path: Path, faults: list[Fault]) -> Iterator[tuple[str, Path | None, Any]]:
+    empty = True
+
+    def reject(place: str, reason: str) -> None:
+        nonlocal empty
+        empty = False
+        faults.append(Fault(place, "", reason))
+
+    for place, data in read_objects(str(path), reject):
+        empty = False
+        yield place, None, data
+    if empty:
+        reject(str(path), "no task in it")
+
+
+def _parse(place: str, data: Any, faults: list[Fault]) -> AnyTask | None:
+    kind = data.get("kind")
+    model = KINDS.get(kind) if isinstance(kind, str) else None
+    if model is None:
+        faults.append(Fault(place, "kind", f"{kind!r} is not one of {', '.join(KINDS)}"))
+        return None
+    try:
+        return model.model_validate(data)
+    except ValidationError as error:
+        faults.extend(
+            Fault(place, field, reason)
+            for entry in error.errors(include_url=False)
+            for field, reason in _wrong_in(entry)
+        )
+    return None
+
+
+def _wrong_in(error: ErrorDetails) -> Iterator[Wrong]:
+    """What an error of pydantic says, in our own terms."""
+    fault = error.get("ctx", {}).get("error")
+    if error["type"] == "default_factory_not_called":  # the fault of another field
+        return
+    if error["type"].startswith("recursion"):
+        yield "subtasks", "nested too deep"
+    elif isinstance(fault, WrongFields):
+        for field, reason in fault.wrong:
+            yield _path((*error["loc"], field)), reason
+    elif fault is not None:  # of the judge or an identity: `field: reason`, or a reason alone
+        field, _, reason = str(fault).partition(": ")
+        if field.isidentifier() and reason:
+            yield _path((*error["loc"], field)), reason
+        else:
+            yield _path(error["loc"]), str(fault)
+    else:
+        yield _path(error["loc"]), error["msg"]
+
+
+def _path(location: Sequence[str | int]) -> str:
+    """`keys[1].identity.members`, without the kind of a union that pydantic names behind it."""
+    path = ""
+    for before, part in zip(("", *location), location, strict=False):
+        if before not in ("identity", "value"):
+            path += f"[{part}]" if isinstance(part, int) else f".{part}"
+    return path.removeprefix(".")

@@ -1,0 +1,1 @@
+"""Which values name one entity."""

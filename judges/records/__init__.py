@@ -1,0 +1,1 @@
+"""A record and its page to a verdict."""

@@ -1,0 +1,359 @@
+"""The judge `rules`: from a record and its page to a verdict, without a model."""
+
+from bisect import bisect_left
+from calendar import monthrange
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import date
+from typing import Any
+
+import regex
+
+from fetchers.page import State
+from fetchers.urls import host_matches
+from judges.records.excerpts import PageText, faithful
+from judges.records.record import Record
+from judges.records.spec import TEMPLATE, JudgeSpec, Rule
+from judges.records.verdict import Shown, Verdict
+from judges.text.dates import PartialDate, parse_date
+from judges.text.forms import STYLES, kind, numbers, plain, tokens
+
+RULES_VERSION = 2
+"""Part of a verdict's cache key: goes up with every change here or in the comparison of texts."""
+
+REGEX_SECONDS = 2.0
+"""What one regex may take on one text: a page may be written to make it take years."""
+
+
+@dataclass(frozen=True, slots=True)
+class PageSeen:
+    """What a judge sees of a page. `reason` says what is wrong where `state` is not `ok`."""
+
+    state: State
+    reason: str
+    final_url: str
+    text: PageText
+
+
+class Undecided(Exception):
+    """A rule gave no answer, which says nothing of the record. The message says why."""
+
+
+def judge(spec: JudgeSpec, record: Record, page: PageSeen) -> Verdict:
+    """The verdict on a well-formed record, by a spec in which a rule decides everything.
+
+    Raises ValueError where one is missing, Undecided where one takes too long.
+    """
+    if spec.needs_model:
+        raise ValueError(f"no rule decides {', '.join(spec.needs_model)}")
+    if page.state != "ok":
+        return nothing_shown(spec, unusable(page), judge="rules")
+    unclear, unfaithful = unclear_answer(record), unfaithful_excerpt(record, page.text)
+    found = decided(spec, record, page)
+    return Verdict(
+        page_content_usable=True,
+        answer_intent_clear=not unclear,
+        excerpts_faithful=not unfaithful,
+        validity=found.validity,
+        requirements=found.requirements,
+        confidence=3,
+        reason="; ".join(failures(unclear, unfaithful, found.validity, found.requirements)),
+        judge="rules",
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Decided:
+    """What the rules of a spec decide, by the ids of the checks that have one."""
+
+    validity: Mapping[str, bool]
+    requirements: Mapping[str, Shown]
+
+
+def decided(spec: JudgeSpec, record: Record, page: PageSeen) -> Decided:
+    """Every check that has a rule. A record that one finds invalid shows nothing.
+
+    Raises Undecided where a rule takes too long.
+    """
+    seen = _Evidence(record, page.final_url, page.text)
+    quoted = _Evidence(record, page.final_url, PageText(*record.excerpts))
+    validity = {
+        check.id: (seen if check.on == "page" else quoted).shows(check.rule)
+        for check in spec.validity
+        if check.rule
+    }
+    valid = all(validity.values())
+    requirements = {
+        requirement.id: Shown(
+            satisfied=valid and seen.shows(requirement.rule),
+            supported=valid and quoted.shows(requirement.rule),
+        )
+        for requirement in spec.requirements
+        if requirement.rule
+    }
+    return Decided(validity, requirements)
+
+
+def unusable(page: PageSeen) -> str:
+    """What is wrong with a page that is not `ok`, in words for users."""
+    return f"page not usable: {page.state} ({page.reason})"
+
+
+def nothing_shown(spec: JudgeSpec, reason: str, judge: str) -> Verdict:
+    """The verdict on a record whose page is not usable (scoring.md, section 1)."""
+    return Verdict(
+        page_content_usable=False,
+        answer_intent_clear=False,
+        excerpts_faithful=False,
+        validity={check.id: False for check in spec.validity},
+        requirements={requirement.id: Shown(False, False) for requirement in spec.requirements},
+        confidence=3,
+        reason=reason,
+        judge=judge,
+    )
+
+
+def failures(
+    unclear: str,
+    unfaithful: str,
+    validity: Mapping[str, bool],
+    requirements: Mapping[str, Shown],
+) -> Iterator[str]:
+    """What a record fails in, in words for users."""
+    yield from filter(None, (unclear, unfaithful))
+    if invalid := [name for name, holds in validity.items() if not holds]:
+        yield f"not valid: {', '.join(invalid)}"
+        return
+    if missing := [name for name, shown in requirements.items() if not shown.satisfied]:
+        yield f"not satisfied: {', '.join(missing)}"
+    if missing := [name for name, shown in requirements.items() if not shown.supported]:
+        yield f"not supported: {', '.join(missing)}"
+
+
+# ------------------------------------------------------------------- checks common to all tasks
+
+
+def unfaithful_excerpt(record: Record, page: PageText) -> str:
+    """What is wrong with the first excerpt that is not faithful; empty if all are."""
+    if not record.excerpts:
+        return "no excerpts"
+    for number, excerpt in enumerate(dict.fromkeys(record.excerpts), 1):
+        finding = faithful(excerpt, page)
+        if not finding.faithful:
+            return f"excerpt {number}: {finding.reason}"
+    return ""
+
+
+_OPENERS = (
+    "thought process",
+    "thinking process",
+    "reasoning",
+    "explanation",
+    "solution",
+    "the solution is",
+    "answer",
+    "the answer is",
+    "final answer",
+    "here is the answer",
+    "response",
+    "result",
+    "let's solve this step by step",
+    "let's solve this problem step by step",
+    "let's think step by step",
+    "step by step",
+    "step 1",
+    "okay",
+    "sure",
+    "n/a",
+    "none",
+    "null",
+    "undefined",
+    "정답",
+    "답변",
+    "답",
+    "풀이",
+    "答案",
+    "解答",
+)
+
+
+def unclear_answer(record: Record) -> str:
+    """Why a record claims nothing that could be identified; empty if it may. A field of the item
+    must not be empty, and some value of the answer must be more than punctuation or the opening
+    of an answer that never comes (scoring.md, section 1)."""
+    for name, value in record.item.items():
+        if isinstance(value, str) and not value.strip():
+            return f"the item's {name} is empty"
+    return "" if any(map(_says_something, _values(record.answer))) else "the answer is empty"
+
+
+def _values(answer: Any) -> Iterator[Any]:
+    """The values that are neither lists nor objects, however deep they lie."""
+    todo = [answer]
+    while todo:
+        value = todo.pop()
+        if isinstance(value, dict):
+            todo.extend(value.values())
+        elif isinstance(value, list):
+            todo.extend(value)
+        else:
+            yield value
+
+
+def _says_something(value: Any) -> bool:
+    if not isinstance(value, str):
+        return value is not None
+    words = _words(value[:_LONGEST_OPENER])
+    return bool(words) and not _OPENING.fullmatch(words)
+
+
+def _words(text: str) -> str:
+    return "".join(f"{token} " for token in tokens(text) if kind(token) != "mark")
+
+
+_OPENING = regex.compile("(?:" + "|".join(sorted(map(_words, _OPENERS), reverse=True)) + ")*+")
+_LONGEST_OPENER = 200  # characters; what is longer says something, or more than an opener says
+
+
+# ------------------------------------------------------------------------------------------- rules
+
+# In a pattern a hyphen is escaped, as it may stand between brackets.
+_PATTERN_STYLES = str.maketrans(
+    {c: r"\-" if style == "-" else style for c, style in STYLES.items() if style in "'\"-"}
+)
+
+
+class _Missing(Exception):
+    """A rule speaks of a value that the record does not have."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Evidence:
+    """What a rule is read against: a text (the page or all excerpts), the record, the URL."""
+
+    record: Record
+    final_url: str
+    text: PageText
+
+    def shows(self, rule: Rule) -> bool:
+        """Whether all of a rule holds. A value that is missing or empty makes it false."""
+        try:
+            return all(self._results(rule))
+        except _Missing:
+            return False
+
+    def _results(self, rule: Rule) -> Iterator[bool]:
+        text, url = self.text, self.final_url
+        yield all(map(text.contains, self._every(rule.contains)))
+        yield not any(map(text.contains, self._every(rule.not_contains)))
+        if rule.contains_any:
+            yield any(map(text.contains, self._every(rule.contains_any)))
+        for pattern in rule.regex or ():
+            pattern = pattern.translate(_PATTERN_STYLES)
+            yield self._matches(pattern, text.line, regex.IGNORECASE)
+        if rule.min_words is not None:
+            yield text.words >= rule.min_words
+        if rule.date_between:
+            yield self._dated(*self._every(rule.date_between))
+        if rule.number_near:
+            value, within = rule.number_near.value, rule.number_near.within
+            yield self._near(self._filled(value) if isinstance(value, str) else repr(value), within)
+        yield all(host_matches(url, domain) for domain in self._every(rule.domain))
+        yield not any(host_matches(url, domain) for domain in self._every(rule.not_domain))
+        if rule.item_matches:
+            value = _scalar(self.record.item.get(rule.item_matches.field))
+            yield self._matches(rule.item_matches.regex, value)
+
+    def _every(self, parts: Sequence[str] | None) -> list[str]:
+        return [self._filled(part) for part in parts or ()]
+
+    def _filled(self, text: str, escaped: bool = False) -> str:
+        """A rule's value with those of the record in it. Raises _Missing."""
+
+        def value(template: "regex.Match[str]") -> str:
+            found = self._value(template["role"], template["name"])
+            return regex.escape(_line(found)) if escaped else found
+
+        return TEMPLATE.sub(value, text)
+
+    def _value(self, role: str, name: str) -> str:
+        match role:
+            case "url":
+                return _scalar(self.record.url)
+            case "item":
+                return _scalar(self.record.item.get(name))
+            case _:
+                return _scalar(_at(self.record.answer, name))
+
+    def _matches(self, pattern: str, text: str, flags: int = 0) -> bool:
+        try:
+            found = regex.search(
+                self._filled(pattern, escaped=True), text, flags, timeout=REGEX_SECONDS
+            )
+        except TimeoutError:
+            raise Undecided(f"the regex {pattern!r} takes too long") from None
+        return found is not None
+
+    def _dated(self, first: str, last: str) -> bool:
+        begin, end = parse_date(first), parse_date(last)
+        if begin is None or end is None:
+            return False
+        days = _first_day(begin), _last_day(end)
+        return any(found.within(*days) for found in self.text.dates)
+
+    def _near(self, value: str, within: float) -> bool:
+        """Whether a number of the text is at most the share `within` of `value` away from it."""
+        written = list(numbers(_line(value)))
+        if len(written) != 1:  # "RTX 4090 at 120 fps": anybody's guess
+            return False
+        for wanted in written[0]:
+            room = abs(wanted) * (within + _ROUNDING)
+            nearest = bisect_left(self.text.numbers, wanted - room)
+            if nearest < len(self.text.numbers) and self.text.numbers[nearest] <= wanted + room:
+                return True
+        return False
+
+
+_ROUNDING = 1e-9  # of floats
+
+
+def _first_day(when: PartialDate) -> date:
+    return date(when.year, when.month or 1, when.day or 1)
+
+
+def _last_day(when: PartialDate) -> date:
+    month = when.month or 12
+    return date(when.year, month, when.day or monthrange(when.year, month)[1])
+
+
+def _line(text: str) -> str:
+    """A value in the form in which texts are compared. Raises _Missing where nothing is left."""
+    line = " ".join(plain(text).split())
+    if not line:
+        raise _Missing
+    return line
+
+
+def _scalar(value: Any) -> str:
+    """A value as it would be written. Raises _Missing for what is no text or number, or empty."""
+    match value:
+        case bool():
+            return str(value).lower()
+        case float() if value.is_integer():
+            return str(int(value))
+        case int() | float():
+            return str(value)
+        case str() if value.strip():
+            return value
+        case _:
+            raise _Missing
+
+
+def _at(answer: Any, name: str) -> Any:
+    """The value under a name, or under a dotted path of names."""
+    while isinstance(answer, dict) and name not in answer:
+        head, _, name = name.partition(".")
+        answer = answer.get(head)
+        if not name:
+            return answer
+    return answer.get(name) if isinstance(answer, dict) else None

@@ -1,0 +1,1 @@
+"""Reading text: normal form, tokens, numbers, dates, amounts."""

@@ -1,0 +1,1 @@
+"""Table cells and short answers: reading and comparing them."""

@@ -1,0 +1,336 @@
+"""What a raw response answers, and whether that is the answer asked for (K-BrowseComp, section 4).
+
+`read` finds the final answer and the confidence; `decide` compares them with the gold answer. No
+model is asked: what stays `undecided` is for a judge.
+"""
+
+import json
+import re
+import unicodedata
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from judges.values import surface
+
+Outcome = Literal["correct", "wrong", "no_answer", "undecided"]
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """A response's final answer, empty where it gives none. Where nothing marks one (`marked` is
+    false) it is the whole response, in which a judge may find one. `confidence` is a fraction;
+    `beside` is what is said around the answer and after it.
+    """
+
+    answer: str
+    confidence: float = 1.0
+    beside: str = ""
+    marked: bool = True
+
+
+def read(response: str) -> Reading:
+    """The final answer: what is stated last, after a label, in a JSON field or in a box."""
+    text = _final_part(response)
+    labels, fields, box = _Labels(text), _Fields(text), text.rfind(_BOX)
+    confidence = _fraction(fields.confidence or labels.confidence)
+    if max(labels.start, fields.start, box) < 0:
+        return Reading(text.strip(), confidence, marked=False)
+    if fields.end > max(labels.start, box):
+        return Reading(fields.answer, confidence, text[fields.end :])
+    if box > labels.end:  # the line that it stands on is the answer
+        start, end = text.rfind("\n", 0, box) + 1, text.find("\n", _box_end(text, box))
+    else:
+        start, end = labels.start, labels.end
+    answer, around = _unboxed(text[start : end if end >= 0 else len(text)])
+    return Reading(answer.strip(_EDGES), confidence, around + (text[end:] if end >= 0 else ""))
+
+
+def decide(reading: Reading, gold: str, *aliases: str) -> Outcome:
+    """Whether a response's answer is the gold answer or an alias of it.
+
+    `wrong` is what can be shown to differ without knowledge of the world: alternatives, an answer
+    that is taken back, a value beside another value (`surface.differ`). Other words may name the
+    same thing, and are `undecided`; so is an answer that the response denies elsewhere.
+    """
+    answer, golds = surface.clean(reading.answer), [surface.clean(g) for g in (gold, *aliases)]
+
+    def right(part: str) -> bool:
+        return any(surface.same(part, gold) for gold in golds)
+
+    if right(answer):
+        if _RETRACTED.search(reading.beside) or _replaced(reading.beside, golds):
+            return "wrong"
+        return "undecided" if _denied(reading.answer, reading.beside) else "correct"
+    if gives_none(answer) or (not reading.marked and _is_call(reading.answer)):
+        return "no_answer"
+    if not reading.marked:
+        return "undecided"
+    if any(_denied(gold, answer) or surface.differ(answer, gold) for gold in golds):
+        return "wrong"
+    return _among_alternatives(answer, golds, right)
+
+
+def _among_alternatives(answer: str, golds: Sequence[str], right: Callable[[str], bool]) -> Outcome:
+    """Of several candidates all must be right, unless the gold answer itself reads so."""
+    if any(len(surface.candidates(gold)) > 1 for gold in golds):
+        return "undecided"
+    parts = surface.candidates(answer)
+    if len(parts) == 1 and not any(map(right, parts := answer.split("/"))):
+        return "undecided"
+    return "correct" if all(map(right, parts)) else "wrong"
+
+
+# ----------------------------------------------------------------------------------------- labels
+
+_ANSWER = r"exact\s{1,3}answer|final\s{1,3}answer|최종\s{0,3}(?:답변|정답|답)|정답"
+_CONFIDENCE = r"confidence(?:\s(?:score|level))?|신뢰도|확신도"
+_OTHER = (
+    r"explanation|reasoning|rationale|evidence|sources?|notes?|설명|해설|풀이|근거|이유|출처|참고"
+)
+# A label ends in a colon, or is all that stands on its line.
+_LABEL = re.compile(
+    rf"""(?P<start>^[ \t\#*_>•-]{{0,12}})?(?<![^\W_])
+    (?:(?P<answer>{_ANSWER})|(?P<confidence>{_CONFIDENCE})|(?P<other>{_OTHER}))
+    (?:[ \t]?[*_`]{{0,4}}[ \t]?(?:\([^()\n]{{0,40}}\))?[ \t]?[*_`]{{0,4}}[:\uff1a]
+    |(?P<alone>[ \t*_]{{0,8}}$))""",
+    re.VERBOSE | re.IGNORECASE | re.MULTILINE,
+)
+_BLANK = re.compile(r"\n[ \t]*\n")
+_FENCE = re.compile(r"```[\w+-]*\n?")
+_EDGES = " \t\n*_`"
+
+
+class _Labels:
+    """Where the last labelled answer stands (-1, -1: nowhere), and the last stated confidence."""
+
+    def __init__(self, text: str) -> None:
+        self.start = self.end = -1
+        stop = -1
+        confidence = -1
+        for label in _LABEL.finditer(text):
+            at_start = label["start"] is not None
+            if not at_start and (label["other"] or label["alone"] is not None):
+                continue
+            if label["answer"]:
+                self.start, stop = label.end(), -1
+            elif stop < 0:
+                stop = label.start()
+            if label["confidence"]:
+                confidence = label.end()
+        self.confidence = text[confidence : confidence + 60].strip().split("\n")[0]
+        if confidence < 0:
+            self.confidence = ""
+        if self.start >= 0:
+            self._settle(text, stop if stop >= 0 else len(text))
+
+    def _settle(self, text: str, stop: int) -> None:
+        """Pass by what only opens the answer, and end at a blank line or where a fence closes."""
+        body = text[self.start : stop]
+        opening = len(body) - len(body.lstrip(" \t\n*_"))
+        if fence := _FENCE.match(body, opening):
+            opening = fence.end()
+            closing = body.find("```", opening)
+        else:
+            blank = _BLANK.search(body, opening)
+            closing = blank.start() if blank else -1
+        self.end = self.start + (closing if closing >= 0 else len(body))
+        self.start += opening
+
+
+REACH = 1_000_000
+"""Characters at the end of a response that are read: what has more than that after it is final to
+nobody."""
+
+
+def _final_part(response: str) -> str:
+    """What follows the thoughts: nothing where these are cut off."""
+    text = response.rpartition("</think>")[2].partition("<think>")[0][-REACH:]
+    return text.replace("\r\n", "\n").replace("\r", "\n")
+
+
+# ----------------------------------------------------------------------------------- JSON and LaTeX
+
+_FIELD = re.compile(
+    rf"""(?<!\\)"(?:(?P<answer>(?:final[_ ])?answer|{_ANSWER})|(?P<confidence>{_CONFIDENCE}))"
+    \s{{0,20}}:\s{{0,20}}""",
+    re.VERBOSE | re.IGNORECASE,
+)
+# Numbers stay as they were written: 0.70 is not 0.7 to a reader, nor 1 a fraction.
+_DECODER = json.JSONDecoder(parse_float=str, parse_int=str, parse_constant=str)
+
+
+class _Fields:
+    """The last JSON field `answer` in a text (start -1: there is none), and `confidence`."""
+
+    def __init__(self, text: str) -> None:
+        self.start = self.end = -1
+        self.answer = self.confidence = ""
+        answer = confidence = -1
+        for field in _FIELD.finditer(text):
+            if field["answer"]:
+                self.start, answer = field.start(), field.end()
+            else:
+                confidence = field.end()
+        if answer >= 0:
+            self.answer, self.end = _value(text, answer)
+        if confidence >= 0:
+            self.confidence, _ = _value(text, confidence)
+
+
+def _value(text: str, start: int) -> tuple[str, int]:
+    """The JSON value that starts there as text, and its end; one that is cut off says nothing."""
+    try:
+        value, end = _DECODER.raw_decode(text, start)
+    except (json.JSONDecodeError, RecursionError):
+        return "", start
+    parts = value if isinstance(value, list) else [value]
+    answer = ", ".join(_scalar(part) for part in parts if part is not None)
+    return answer.encode("utf-8", "replace").decode(), end  # escapes may hold lone surrogates
+
+
+def _scalar(value: Any) -> str:
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+
+
+_BOX = r"\boxed{"
+_BRACE = re.compile(r"[{}]")
+
+
+def _box_end(text: str, start: int) -> int:
+    """Where the box that starts there is closed, or the text ends."""
+    depth = 0
+    for brace in _BRACE.finditer(text, start):
+        depth += 1 if brace[0] == "{" else -1
+        if not depth:
+            return brace.end()
+    return len(text)
+
+
+def _unboxed(body: str) -> tuple[str, str]:
+    """What the one box in an answer holds and what stands around it. Several boxes are several
+    answers: all of it stays."""
+    if body.count(_BOX) != 1:
+        return body, ""
+    start = body.index(_BOX)
+    end = _box_end(body, start)
+    if body[end - 1] != "}":
+        return "", ""  # cut off
+    inside = body[start + len(_BOX) : end - 1]
+    return inside, f"{body[:start]}{inside}{body[end:]}"
+
+
+# -------------------------------------------------------------------------------------- no answer
+
+_NONE = re.compile(
+    r"""none|null|nil|n/?a|nan|idk|tbd|unknown|unclear|undetermined
+    |not\ ?(?:found|available|known|sure)
+    |no\ (?:(?:exact|final|definitive)\ )?answer(?:\ (?:found|available|could\ be\ \w+))?
+    |(?:sorry,?\ )?i\ (?:do\ not|don't|did\ not|didn't|cannot|can't|could\ not|couldn't
+      |(?:am|was)\ (?:unable|not\ able)\ to)\ (?:know|find|determine|answer|identify|say)
+      (?:\ (?:the|an|this|it|any|that))?(?:\ (?:exact|final|correct))?(?:\ (?:answer|question))?
+    |(?:unable\ to|can(?:not|'t)\ be|could\ not\ be)\ (?:determined?|found|find|answer(?:ed)?)
+    |insufficient\ (?:information|evidence|data)
+    |(?:정확한\ |정확히\ )?(?:(?:정답|답변?)[을은]?\ )?(?:잘\ )?
+      (?:모르겠(?:습니다|어요|음|다)|모름|모릅니다|몰라요?
+      |(?:알|찾을|확인할|특정할|답할|알아낼|판단할|답변할)\ ?수\ ?(?:가\ )?
+        없(?:음|습니다|었습니다|다|어요)
+      |(?:찾지|확인하지|알아내지|특정하지)\ ?못(?:함|했습니다|하였습니다|했다))
+    |(?:답변|확인|판단|특정)\ ?불가(?:능)?|(?:정답|답|정보|해당)?\ ?없음|불명|미상
+    |不知道|不清楚|未知|无法(?:确定|回答)|無法(?:確定|回答)|找不到|没有答案|沒有答案
+    |[分わ]かりません|知りません|不明|なし|特定できません(?:でした)?|見つかりません(?:でした)?""",
+    re.VERBOSE,
+)
+_CALL_TAG = re.compile(
+    r"<(?P<closing>/)?\|?(?:tool|function|invoke)[^<>]{0,80}>?|\[TOOL_CALLS?\]"
+    r'|"(?:arguments|tool_calls?|function_call|parameters)"\s{0,9}:'
+)
+_CALL = re.compile(r"""[A-Za-z_][A-Za-z0-9_.]*\(\s{0,9}(?:["'“{\[]|[A-Za-z_]+\s{0,9}=)""")
+_CALL_REACH = 4000  # characters at the end of a response that are searched for one
+
+
+def gives_none(answer: str) -> bool:
+    """Whether an answer says no more than that there is none, or is a tool's call."""
+    if len(answer) > surface.LONGEST:
+        return False
+    text = surface.clean(answer).replace("’", "'").strip(" .,!?~<>[](){}\"'“”-*_`")
+    return not text or bool(_NONE.fullmatch(text)) or _is_call(answer)
+
+
+def _is_call(text: str) -> bool:
+    """Whether a text ends in a call of a tool, whole or cut off."""
+    text = text[-_CALL_REACH:].rstrip(" \n`;")
+    for tag in reversed(list(_CALL_TAG.finditer(text))):
+        return not tag["closing"] or not text[tag.end() :].strip()
+    calls = list(_CALL.finditer(text))
+    rest = text[calls[-1].end() :] if calls else ")."
+    return ")" not in rest or rest.endswith(")")
+
+
+# --------------------------------------------------------------------------------------- taken back
+
+_RETRACTED = re.compile(
+    r"""(?:답변?|정답|결론)[을를]?\s?(?:바꿉|바꾸|변경|수정|정정|철회|취소)|(?:수정|정정|철회|취소)합니다
+    |(?:위|이|앞|제)\s?(?:의\s)?(?:답변?|정답)[은는이가]\s?(?:틀|잘못|아[니닙닌님])
+    |\bi\s(?:retract|withdraw|take\s(?:it|that|this)\sback|was\swrong|change\smy|changed\smy)
+    |\b(?:scratch|strike|disregard|ignore)\s(?:that|the\sabove|my)\b|\bcorrection\s?:
+    |\bon\s(?:second\sthought|reflection)\b
+    |\b(?:this|that|the\sabove|(?:my|the)(?:\s\w+)?\sanswer)\s(?:above\s)?(?:is|was)\s
+      (?:wrong|incorrect|not\s(?:right|correct|it))
+    |\bnot\s(?:the|my)\s(?:correct\s|right\s|final\s)?answer\b
+    |更正|撤回|收回|答案不是|訂正""",
+    re.VERBOSE | re.IGNORECASE,
+)
+_INSTEAD = re.compile(
+    r"""(?:\b(?:wait|no|actually|hmm)\b[\s,.…:;!—-]{1,9}|(?:아니|아뇨|잠깐|다시\s생각해\s?보니)[\s,.…!]{1,9})
+    (?:(?:the|my)\s(?:\w{1,9}\s)?answer\s(?:is|should\sbe|must\sbe)\s|(?:최종\s)?(?:정답|답)[은이]\s)
+    (?P<answer>[^\n]{1,200})""",
+    re.VERBOSE | re.IGNORECASE,
+)
+
+
+def _replaced(text: str, golds: Sequence[str]) -> bool:
+    """Whether a text gives another answer on second thoughts."""
+    given = (surface.clean(found["answer"]) for found in _INSTEAD.finditer(text))
+    return any(all(gold not in answer for gold in golds) for answer in given)
+
+
+_LONGEST_NAME = 100
+
+
+def _denied(name: str, text: str) -> bool:
+    """Whether a text says that it is not `name`."""
+    name = name.strip(_EDGES)
+    if not name or len(name) > _LONGEST_NAME:
+        return False
+    named = rf"""["'“”‘’「『*_]{{0,3}}{re.escape(name)}(?![0-9])["'“”‘’」』*_]{{0,3}}"""
+    return bool(
+        re.search(
+            rf"""(?:\b(?:not|isn't|rather\ than|instead\ of)\s|不是|并非|並非|而非){named}
+            |{named}\s?(?:[은는이가을를]\s?)?(?:아[니닙닌님]|틀[렸리린])
+            |{named}\s?(?:(?:is|was)(?:\s(?:not|wrong|incorrect)\b|n't)|(?:では|じゃ)(?:な|あり))""",
+            text,
+            re.VERBOSE | re.IGNORECASE,
+        )
+    )
+
+
+# ------------------------------------------------------------------------------------- confidence
+
+_STATED = re.compile(
+    r"(?<![\d.,-])(?P<number>\d{1,9}(?:[.,]\d{1,9})?|\.\d{1,9})\s*"
+    r"(?:(?P<percent>%|percent|퍼센트)|(?:/|out of|of)\s*(?P<of>\d{1,9}))?",
+    re.IGNORECASE,
+)
+
+
+def _fraction(stated: str) -> float:
+    """A stated confidence as a fraction: out of 100 unless it says otherwise, or is a decimal up
+    to 1. What is no such number is none: 1."""
+    match = _STATED.search(unicodedata.normalize("NFKC", stated[:60]))
+    if match is None:
+        return 1.0
+    value = float(match["number"].replace(",", "."))
+    fraction_form = not match["number"].isdigit() and value <= 1 and not match["percent"]
+    of = float(match["of"]) if match["of"] else 1.0 if fraction_form else 100.0
+    return value / of if value <= of and of else 1.0

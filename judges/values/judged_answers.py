@@ -1,0 +1,214 @@
+"""Questions to a model about short answers: whether an answer that form does not decide is right,
+and what made a wrong attempt fail (K-BrowseComp, section 4 and table 1)."""
+
+import json
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from string import Template
+from typing import Any
+
+from judges.endpoint.prompting import REASON, as_json, closed, fenced, read_prompt, reason
+from judges.endpoint.questions import Ask, Effort, Reply, Request, TooLong, Unreadable, Usage
+from judges.text.forms import plain
+from judges.values.answers import Outcome, Reading, decide, read
+
+_LAYOUT = 1
+ROOM = 60_000
+"""Characters of an attempt that a model is shown."""
+ROOMS_TRIED = 3
+"""How often what is too long for the model is cut to a quarter of the room."""
+FAITHLESS = 3
+"""How often a model is asked that finds an answer which nobody gave."""
+
+
+async def _fitting(ask: Ask, request: Callable[[int], Request]) -> Reply:
+    """The answer to the request of so many characters that fits the model."""
+    room = ROOM
+    for _ in range(ROOMS_TRIED):
+        try:
+            return await ask(request(room))
+        except TooLong as error:
+            too_long = error
+            room //= 4
+    raise too_long
+
+
+# ------------------------------------------------------------------------------------------ answers
+
+
+@dataclass(frozen=True, slots=True)
+class Doubt:
+    """An answer that form does not decide. Where nothing marks one (`marked` is false) it is the
+    whole response, in which a model may find one. `beside` is what is said around it."""
+
+    question: str
+    golds: tuple[str, ...]
+    answer: str
+    beside: str
+    marked: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Decided:
+    """An outcome, why, and what asking took; `extracted` is the final answer that a model found
+    in a response that marks none."""
+
+    outcome: Outcome
+    extracted: str | None
+    reason: str
+    usage: Usage
+
+
+_CONFIDENCE = re.compile(
+    r"^\W{0,12}(?:confidence|신뢰도|확신도)\b.{0,60}$", re.IGNORECASE | re.MULTILINE
+)
+
+
+def doubt(question: str, golds: Sequence[str], response: str) -> Doubt:
+    """What is to be asked about a response that is undecided. CPU work on hostile text."""
+    reading = read(response)
+    beside = _CONFIDENCE.sub("", _ends(reading.beside, ROOM)).strip()
+    return Doubt(question, tuple(golds), _ends(reading.answer, ROOM), beside, reading.marked)
+
+
+async def judge(doubt: Doubt, ask: Ask, model: str, effort: Effort) -> Decided:
+    """Whether an answer is right. One in which a value differs is wrong whatever the model says.
+    Raises what `ask` raises, and Unreadable where what the model extracts does not stand in the
+    response."""
+    used = Usage()
+    for _ in range(FAITHLESS):
+        reply = await _fitting(ask, lambda room: _question(doubt, room, model, effort))
+        used += reply.usage
+        said = reply.value
+        found = None if doubt.marked else said["answer"]
+        if found is None or _stands(found, doubt.answer):
+            outcome = _outcome(doubt, found, said["correct"])
+            return Decided(outcome, found, reason(said), used)
+    raise Unreadable("the answer that was extracted does not stand in the response")
+
+
+def _question(doubt: Doubt, room: int, model: str, effort: Effort) -> Request:
+    if doubt.marked:
+        attempt = {"final answer": _ends(doubt.answer, room // 2)}
+        if doubt.beside:
+            attempt["what is said beside it"] = _ends(doubt.beside, room // 2)
+    else:
+        attempt = {"response": _ends(doubt.answer, room)}
+    system = Template(_ANSWER).substitute(
+        question=as_json(doubt.question), golds=as_json(doubt.golds)
+    )
+    return Request("answer", model, effort, system, _attempt(attempt), _answer_schema(doubt.marked))
+
+
+_ANSWER, ANSWER_VERSION = read_prompt(__file__, "answer", _LAYOUT)
+
+
+@lru_cache(maxsize=2)
+def _answer_schema(marked: bool) -> str:
+    found = {} if marked else {"answer": {"type": ["string", "null"]}}
+    return json.dumps(closed(reason=REASON, **found, correct={"type": "boolean"}))
+
+
+def _outcome(doubt: Doubt, found: str | None, correct: bool) -> Outcome:
+    if not doubt.marked:
+        strict = "no_answer" if found is None else decide(Reading(found), *doubt.golds)
+        if strict in ("wrong", "no_answer"):
+            return strict
+    return "correct" if correct else "wrong"
+
+
+def _stands(answer: str, text: str) -> bool:
+    """Whether a text has an answer in it, white space, case and Markdown aside."""
+    answer, text = ("".join(plain(part).casefold().split()) for part in (answer, text))
+    return answer in text
+
+
+# ----------------------------------------------------------------------------------------- failures
+
+MODES: Mapping[str, str] = {
+    "F0": "the attempt is incomplete or its output malformed",
+    "F1": "the first query could not be narrowed: the search never found where to begin",
+    "F2": "a page could not be entered: dynamic, framed, behind a form or a viewer",
+    "F3": "hopping across sources: what one source gave was not carried on to the next",
+    "F4": "parsing semi-structured content: a table, list or record was read wrongly",
+    "F5": "selection among search results: the right one was there and was passed over",
+    "F6": "a rare entity or the spelling of its name was missed or confused",
+    "F7": "tracking constraints: a condition of the question was dropped or not checked",
+    "F8": "a calculation or procedure on the way went wrong",
+}
+"""Why attempts fail (K-BrowseComp, table 1)."""
+_FAILURE, FAILURE_VERSION = read_prompt(__file__, "failure", _LAYOUT, MODES)
+
+
+@dataclass(frozen=True, slots=True)
+class Failed:
+    """An attempt that failed: its answer (empty where it gave none) and its steps, as `steps`
+    shows them."""
+
+    question: str
+    golds: tuple[str, ...]
+    answer: str
+    steps: str
+
+
+@dataclass(frozen=True, slots=True)
+class Labelled:
+    """A failure mode, why, and what asking took."""
+
+    mode: str
+    reason: str
+    usage: Usage
+
+
+_STEP = 3_000  # characters of a step that are shown
+_MOST_STEPS = 1_000
+
+
+def steps(trajectory: Any) -> str:
+    """A trajectory (any JSON) as a model is shown it: a step a line as JSON, cut where one is long
+    and where they are many. CPU work."""
+    every = trajectory if isinstance(trajectory, list) else [trajectory]
+    if len(every) > _MOST_STEPS:
+        head = _MOST_STEPS // 4
+        left = f"[… {len(every) - _MOST_STEPS} steps]"
+        every = [*every[:head], left, *every[head - _MOST_STEPS :]]
+    return _ends("\n".join(_ends(as_json(step), _STEP) for step in every), ROOM)
+
+
+async def label(failed: Failed, ask: Ask, model: str, effort: Effort) -> Labelled:
+    """What made an attempt fail. Raises what `ask` raises."""
+    reply = await _fitting(ask, lambda room: _why(failed, room, model, effort))
+    return Labelled(reply.value["mode"], reason(reply.value), reply.usage)
+
+
+def _why(failed: Failed, room: int, model: str, effort: Effort) -> Request:
+    attempt = {
+        "final answer": _ends(failed.answer, _STEP),
+        "steps": _ends(failed.steps, room),
+    }
+    system = Template(_FAILURE).substitute(
+        question=as_json(failed.question),
+        golds=as_json(failed.golds),
+        modes="\n".join(f"  {mode}: {what}" for mode, what in MODES.items()),
+    )
+    return Request("failure", model, effort, system, _attempt(attempt), _MODE)
+
+
+_MODE = json.dumps(closed(reason=REASON, mode={"type": "string", "enum": list(MODES)}))
+
+
+# ----------------------------------------------------------------------------------------- for both
+
+
+def _attempt(parts: Mapping[str, str]) -> str:
+    return fenced("attempt", "\n\n".join(f"{name}:\n{text}" for name, text in parts.items()))[0]
+
+
+def _ends(text: str, room: int) -> str:
+    """A text, or where it is longer than `room` its beginning and, mostly, its end."""
+    if len(text) <= room:
+        return text
+    head = room // 4
+    return f"{text[:head]} [… {len(text) - room} characters] {text[head - room :]}"

@@ -1,0 +1,226 @@
+"""What a verdict is kept by, and what a model's stages do with what goes wrong."""
+
+import asyncio
+import json
+from collections import defaultdict
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import pytest
+from modelserver import agreement
+
+from cache.folder import Cache
+from fetchers.page import Page
+from grader.stages import judging
+from grader.stages.judging import ByModel, ByRules, Case
+from grader.stages.spending import Role, Spending
+from judges.endpoint.questions import (
+    ModelUnusable,
+    RateLimited,
+    Rejected,
+    Reply,
+    Request,
+    TooLong,
+    Trouble,
+    Unreadable,
+    Usage,
+)
+from judges.records import model
+from judges.records.excerpts import PageText
+from judges.records.record import Record
+from judges.records.rules import PageSeen
+from judges.records.spec import JudgeSpec
+from judges.records.verdict import Verdict
+from queues import adaptive
+from queues.graph import Graph
+from queues.node import DeadlinePassed, Retry
+
+SPEC = JudgeSpec.model_validate({"requirements": [{"id": "wise", "text": "The page is wise."}]})
+TEXT = "The larch is old, and it sheds its needles in autumn."
+RECORD = Record(0, None, {"tree": "larch"}, "https://trees.example/", (TEXT[:16],), "It is old.")
+PAGE = Page(
+    "ok", "", "http", 200, "https://trees.example/", "b" * 64, "2026", 10, TEXT, "text/html"
+)
+CASE = Case(SPEC, RECORD, PAGE)
+
+
+class Model:
+    """A model whose ends are given; when they are used up it finds nothing wrong."""
+
+    def __init__(self, *ends: Exception) -> None:
+        self.asked: list[Request] = []
+        self.spent: defaultdict[Role, Usage] = defaultdict(Usage)
+        self._ends = list(ends)
+
+    async def ask(self, request: Request) -> Reply:
+        self.asked.append(request)
+        if self._ends:
+            raise self._ends.pop(0)
+        usage = Usage(1, 100, 0, 7)
+        self.spent[request.role, request.model] += usage
+        return Reply(agreement(json.loads(request.schema)), usage)
+
+
+async def on_page(function: Callable[..., Any], case: Case, *args: Any) -> Any:
+    """What a worker does, here; a page's digest is its text."""
+    page = case.page
+    seen = PageSeen(page.state, page.reason, page.final_url, PageText(page.text))
+    return model.facts(case.spec, case.record, seen, *args)
+
+
+@pytest.fixture
+def judge(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., Any]:
+    """Judges cases with a model, over a ledger that is kept between calls."""
+    monkeypatch.setattr(judging, "Retry", partial(Retry, first=0.0, longest=0.0))
+    monkeypatch.setattr(adaptive, "_QUIET", 0.0)
+
+    async def run(
+        asked: Model, *cases: Case, name: str = "m", seconds: float = 5.0
+    ) -> Sequence[Verdict | Exception]:
+        spending = Spending(asked.spent, {})
+        async with Cache.open(tmp_path / "cache") as cache:
+            by = ByModel(cache.ledger, on_page, asked.ask, name, spending, 4, seconds)
+            async with Graph(by.nodes):
+                return await by.judge(cases)
+
+    return run
+
+
+CHANGES = {
+    "url": replace(CASE, record=replace(RECORD, url="https://trees.example/#a")),
+    "item": replace(CASE, record=replace(RECORD, item={"tree": "Larch"})),
+    "answer": replace(CASE, record=replace(RECORD, answer={"old": True})),
+    "excerpts": replace(CASE, record=replace(RECORD, excerpts=(TEXT[:17],))),
+    "text": replace(CASE, page=replace(PAGE, text=TEXT + " So it is.")),
+    "state": replace(CASE, page=replace(PAGE, state="login")),
+    "reason": replace(CASE, page=replace(PAGE, reason="a wall")),
+    "final URL": replace(CASE, page=replace(PAGE, final_url="https://other.example/")),
+    "spec": replace(
+        CASE,
+        spec=JudgeSpec.model_validate({"requirements": [{"id": "wise", "text": "It is wise."}]}),
+    ),
+    "instructions": replace(CASE, spec=SPEC.model_copy(update={"instructions": "Be kind."})),
+}
+SAME = {
+    "index": replace(CASE, record=replace(RECORD, index=7)),
+    "subtask": replace(CASE, record=replace(RECORD, subtask="listings")),
+    "via": replace(CASE, page=replace(PAGE, via="browser", fetched_at="2027", sha256="c" * 64)),
+}
+
+
+@pytest.mark.parametrize("changed", CHANGES)
+async def test_a_verdict_is_not_used_where_it_may_depend_on_what_changed(
+    judge: Callable[..., Any], changed: str
+) -> None:
+    await judge(Model(), CASE)
+    asked = Model()
+    (verdict,) = await judge(asked, CHANGES[changed])
+    unusable = CHANGES[changed].page.state != "ok"
+    assert len(asked.asked) == (0 if unusable else 1)
+    assert verdict.page_content_usable is not unusable
+
+
+@pytest.mark.parametrize("changed", SAME)
+async def test_a_verdict_is_used_where_it_cannot_depend_on_what_changed(
+    judge: Callable[..., Any], changed: str
+) -> None:
+    before = await judge(Model(), CASE)
+    asked = Model()
+    assert await judge(asked, SAME[changed]) == before
+    assert not asked.asked
+
+
+async def test_another_model_or_prompt_is_asked_anew(
+    judge: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await judge(Model(), CASE)
+    asked = Model()
+    await judge(asked, CASE, name="n")
+    monkeypatch.setattr(judging, "PROMPT_VERSION", "another")
+    await judge(asked, CASE)
+    assert [request.model for request in asked.asked] == ["n", "m"]
+
+
+async def test_one_question_is_asked_once_however_many_ask_it(judge: Callable[..., Any]) -> None:
+    asked = Model()
+    ends = await judge(asked, CASE, *SAME.values(), CASE)
+    assert len(asked.asked) == 1
+    assert len(set(map(repr, ends))) == 1
+
+
+@pytest.mark.parametrize(
+    ("end", "attempts"),
+    [
+        (Trouble("500"), judging.ATTEMPTS),
+        (RateLimited("429", 0.0), judging.ATTEMPTS),
+        (Unreadable("prose"), judging.ATTEMPTS),
+        (Rejected("forbidden"), 1),
+        (TooLong("too long"), model.ROOMS_TRIED),
+        (ModelUnusable("401"), 1),
+    ],
+    ids=lambda value: type(value).__name__ if isinstance(value, Exception) else "",
+)
+async def test_what_goes_wrong_is_tried_again_as_far_as_that_may_help_and_not_kept(
+    judge: Callable[..., Any], end: Exception, attempts: int
+) -> None:
+    asked = Model(*[end] * 20)
+    (found,) = await judge(asked, CASE)
+    assert type(found) is type(end)
+    assert len(asked.asked) == attempts
+    (verdict,) = await judge(Model(), CASE)
+    assert isinstance(verdict, Verdict)
+
+
+async def test_a_model_that_hangs_is_given_up(judge: Callable[..., Any]) -> None:
+    class Hanging(Model):
+        async def ask(self, request: Request) -> Reply:
+            self.asked.append(request)
+            return await asyncio.Event().wait()  # type: ignore[return-value]
+
+    asked = Hanging()
+    (end,) = await judge(asked, CASE, seconds=0.01)
+    assert isinstance(end, DeadlinePassed)
+    assert len(asked.asked) == judging.ATTEMPTS
+
+
+async def test_a_model_has_no_say_where_the_page_cannot_be_used(judge: Callable[..., Any]) -> None:
+    asked = Model()
+    for state in ("blocked", "login", "paywall", "unrendered", "dead", "refused"):
+        case = replace(CASE, page=replace(PAGE, state=state, reason="told so"))
+        (verdict,) = await judge(asked, case)
+        assert (verdict.full, verdict.judge) == (False, "rules")
+    assert not asked.asked
+
+
+async def test_verdicts_of_rules_and_of_a_model_are_kept_apart(
+    judge: Callable[..., Any], tmp_path: Path
+) -> None:
+    await judge(Model(), CASE)
+
+    async def by_rules(function: object, case: Case, *args: object) -> Verdict:
+        return Verdict(False, False, False, {}, {}, 3, "mine", "rules")
+
+    async with Cache.open(tmp_path / "cache") as cache:
+        by = ByRules(cache.ledger, by_rules, 1)
+        async with Graph(by.nodes):
+            (verdict,) = await by.judge([CASE])
+    assert isinstance(verdict, Verdict)
+    assert verdict.reason == "mine"
+
+
+async def test_a_kept_verdict_that_is_damaged_is_asked_for_again(
+    judge: Callable[..., Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    before = await judge(Model(), CASE)
+    key = judging.digest(
+        "m", judging.EFFORTS["judge"], judging.PROMPT_VERSION, *judging._depends_on(CASE)
+    )
+    async with Cache.open(tmp_path / "cache") as cache:
+        assert await cache.ledger.get_many("judge", [key])
+        await cache.ledger.append_many("judge", [(key, b'{"verdict": {}')])
+    asked = Model()
+    assert await judge(asked, CASE) == before
+    assert len(asked.asked) == 1

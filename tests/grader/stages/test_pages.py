@@ -1,0 +1,302 @@
+"""The way of a URL to a page: which stage answers, what is kept, what is tried again."""
+
+import shutil
+from collections.abc import AsyncIterator, Callable, Mapping
+from contextlib import asynccontextmanager
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import pytest
+from material import Answer, article, serving, write_archive
+
+from cache.folder import Cache
+from fetchers.address import Guard
+from fetchers.page import Dead, Refused, Response, Unreachable
+from fetchers.web import browser as fetchers_browser
+from fetchers.web.browser import Died, NoBrowser
+from grader.settings import Settings
+from grader.stages import pages as module
+from grader.stages import workers
+from grader.stages.pages import Pages
+from queues.graph import Graph
+from queues.node import Retry
+from queues.pool import Crashed
+
+SHELL = '<title>App</title><div id="root"></div><script src="/main.js"></script>'
+WALL = "<title>Just a moment...</title><h1>Checking your browser</h1>"
+SITE: dict[str, Answer] = {
+    "/article": article("Larch", "The larch is old."),
+    "/shell": Answer(SHELL),
+    "/wall": Answer(WALL, 403),
+    "/busy": Answer("<p>Later</p>", 503, {"Content-Type": "text/html"}),
+    "/busy-wall": Answer(WALL, 503),
+    "/gone": Answer("<h1>Not found</h1>", 404),
+}
+SHOWN = article("Larch", "The larch is drawn by a script.").content
+
+
+class Shown:
+    """A browser that gives what it is told to, and notes what it is asked for."""
+
+    def __init__(self) -> None:
+        self.asked: list[str] = []
+        self.opened = 0
+        self.entering: Exception | None = None
+        self.end: Exception | bytes = SHOWN
+
+    def __call__(self, guard: Guard, workers: int) -> "Shown":
+        return self
+
+    async def __aenter__(self) -> "Shown":
+        self.opened += 1
+        if self.entering:
+            raise self.entering
+        return self
+
+    async def __aexit__(self, *error: object) -> None:
+        pass
+
+    async def render(self, url: str) -> Response:
+        self.asked.append(url.rpartition("/")[2])
+        if isinstance(self.end, Exception):
+            raise self.end
+        headers = {"content-type": "text/html; charset=utf-8"}
+        return Response(200, url, headers, self.end, "browser", "2026-09-01T12:00:00Z")
+
+
+@pytest.fixture
+def shown(monkeypatch: pytest.MonkeyPatch) -> Shown:
+    browser = Shown()
+    monkeypatch.setattr(fetchers_browser, "Browser", browser)
+    monkeypatch.setattr(module, "Retry", partial(Retry, first=0.0, longest=0.0))
+    return browser
+
+
+class Inline:
+    """Workers in this process."""
+
+    def __init__(self, folder: Path) -> None:
+        workers.open_store(folder)
+        self.failure: Exception | None = None
+
+    async def run(self, function: Callable[..., Any], *args: Any) -> Any:
+        if self.failure:
+            raise self.failure
+        return function(*args)
+
+
+Opened = Callable[..., Any]
+
+
+@pytest.fixture
+def opened(tmp_path: Path) -> Opened:
+    """Opens the pages of a call that may visit a port here, over a cache that calls share."""
+
+    @asynccontextmanager
+    async def open_pages(port: int, **settings: Any) -> AsyncIterator[Pages]:
+        folder = tmp_path / "cache"
+        made = Settings(cache=folder, allow_hosts=(f"127.0.0.1:{port}",), **settings)
+        async with Cache.open(folder) as cache:
+            pool: Any = Inline(folder / "bodies")
+            async with Pages(made, cache, pool) as pages, Graph(pages.nodes):
+                yield pages
+
+    return open_pages
+
+
+async def test_a_browser_is_opened_for_pages_that_http_saw_too_little_of(
+    shown: Shown, opened: Opened
+) -> None:
+    with serving(SITE) as port:
+        async with opened(port) as pages:
+            found = {path: await pages.page(f"http://127.0.0.1:{port}{path}") for path in SITE}
+    assert {path: (page.state, page.via) for path, page in found.items()} == {
+        "/article": ("ok", "http"),
+        "/shell": ("ok", "browser"),
+        "/wall": ("ok", "browser"),
+        "/busy": ("unreachable", "http"),
+        "/busy-wall": ("ok", "browser"),
+        "/gone": ("dead", "http"),
+    }
+    assert shown.asked == ["shell", "wall", "busy-wall"]
+    assert shown.opened == 1
+
+
+async def test_no_browser_is_opened_where_none_is_needed_or_wanted(
+    shown: Shown, opened: Opened, tmp_path: Path
+) -> None:
+    with serving(SITE) as port:
+        base = f"http://127.0.0.1:{port}"
+        async with opened(port) as pages:
+            assert (await pages.page(f"{base}/article")).state == "ok"
+        async with opened(port, browser=False) as pages:
+            assert (await pages.page(f"{base}/shell")).state == "unrendered"
+    archive = write_archive(tmp_path / "pages.warc", {"https://a.example/": Answer(SHELL)})
+    async with opened(1, pages=(archive,)) as pages:
+        page = await pages.page("https://a.example/")
+        assert (page.state, page.via) == ("unrendered", "archive")
+    assert not shown.opened
+
+
+async def test_offline_nothing_is_shown_but_what_was_shown_is_used(
+    shown: Shown, opened: Opened
+) -> None:
+    with serving(SITE) as port:
+        base = f"http://127.0.0.1:{port}"
+        async with opened(port, browser=False) as pages:
+            await pages.page(f"{base}/wall")
+        async with opened(port) as pages:
+            before = await pages.page(f"{base}/shell")
+    async with opened(port, offline=True) as pages:
+        assert await pages.page(f"{base}/shell") == before
+        assert (await pages.page(f"{base}/wall")).state == "blocked"  # as http saw it
+        assert (await pages.page(f"{base}/article")).state == "unreachable"
+        assert (await pages.page("http://10.0.0.1/")).state == "refused"
+    assert shown.asked == ["shell"]
+
+
+@pytest.mark.parametrize("when", ["opened", "started"])
+async def test_a_machine_without_a_browser_says_so_once(
+    shown: Shown, opened: Opened, when: str
+) -> None:
+    absent = NoBrowser("no browser: install one")
+    if when == "opened":
+        shown.entering = absent
+    else:
+        shown.end = absent
+    with serving(SITE) as port:
+        async with opened(port) as pages:
+            for path, state in (("/shell", "unrendered"), ("/wall", "blocked")):
+                assert (await pages.page(f"http://127.0.0.1:{port}{path}")).state == state
+            assert pages.problems == ("no browser: install one",)
+    assert shown.opened == 1
+
+
+@pytest.mark.parametrize(
+    "end", [Unreachable("timed out"), Refused("a private address"), WALL.encode(), SHELL.encode()]
+)
+async def test_a_browser_that_sees_no_more_changes_nothing(
+    shown: Shown, opened: Opened, end: Any
+) -> None:
+    shown.end = end
+    with serving(SITE) as port:
+        base = f"http://127.0.0.1:{port}"
+        async with opened(port, browser=False) as pages:
+            before = await pages.page(f"{base}/wall")
+        async with opened(port) as pages:
+            assert await pages.page(f"{base}/wall") == before
+
+
+async def test_a_page_that_ended_the_browser_is_not_judged(shown: Shown, opened: Opened) -> None:
+    """It may have been another page's doing."""
+    shown.end = Died("the browser died")
+    with serving(SITE) as port:
+        url = f"http://127.0.0.1:{port}/shell"
+        async with opened(port) as pages:
+            for _ in range(2):
+                page = await pages.page(url)
+                assert (page.state, page.reason) == ("unreachable", "the browser died")
+        assert shown.asked == ["shell"]
+        shown.end = SHOWN
+        async with opened(port) as pages:
+            assert (await pages.page(url)).state == "ok"
+
+
+async def test_a_browser_may_name_what_http_could_not(shown: Shown, opened: Opened) -> None:
+    with serving(SITE) as port:
+        url = f"http://127.0.0.1:{port}/shell"
+        shown.end = Dead("no such host")
+        async with opened(port) as pages:
+            page = await pages.page(url)
+            assert (page.state, page.reason, page.via) == ("dead", "no such host", "browser")
+
+
+async def test_what_a_browser_gave_up_is_tried_once_a_call(shown: Shown, opened: Opened) -> None:
+    """It may take half a minute, and many rollouts cite the same page."""
+    shown.end = Unreachable("timed out")
+    with serving(SITE) as port:
+        url = f"http://127.0.0.1:{port}/shell"
+        async with opened(port) as pages:
+            for _ in range(3):
+                assert (await pages.page(url)).state == "unrendered"
+        assert shown.asked == ["shell"]
+        shown.end = SHOWN
+        async with opened(port) as pages:
+            assert (await pages.page(url)).state == "ok"
+
+
+class Counted(dict[str, Answer]):
+    """Pages, and how often each was asked for."""
+
+    def __init__(self, pages: Mapping[str, Answer]) -> None:
+        super().__init__(pages)
+        self.asked: list[str] = []
+
+    def get(self, path: str, default: Any = None) -> Any:
+        self.asked.append(path)
+        return super().get(path, default)
+
+
+async def test_pages_are_visited_once_and_again_when_they_are_old(
+    shown: Shown, opened: Opened
+) -> None:
+    site = Counted(SITE)
+    with serving(site) as port:
+        url = f"http://127.0.0.1:{port}/article"
+        for settings, visits in (
+            ({}, 1),
+            ({}, 1),
+            ({"max_age": 3600.0}, 1),
+            ({"max_age": -1.0}, 2),
+        ):
+            async with opened(port, **settings) as pages:
+                assert (await pages.page(url)).state == "ok"
+            assert site.asked == ["/article"] * visits
+
+
+async def test_what_is_busy_is_tried_thrice_a_call_and_never_kept(
+    shown: Shown, opened: Opened
+) -> None:
+    site = Counted(SITE)
+    with serving(site) as port:
+        url = f"http://127.0.0.1:{port}/busy"
+        async with opened(port) as pages:
+            for _ in range(2):
+                assert (await pages.page(url)).state == "unreachable"
+        assert len(site.asked) == 3
+        site["/busy"] = SITE["/article"]
+        async with opened(port) as pages:
+            assert (await pages.page(url)).state == "ok"
+
+
+async def test_a_body_that_the_cache_has_lost_is_got_again(
+    shown: Shown, opened: Opened, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with serving(SITE) as port:
+        base = f"http://127.0.0.1:{port}"
+        async with opened(port) as pages:
+            before = [await pages.page(f"{base}/{name}") for name in ("article", "shell")]
+        shutil.rmtree(tmp_path / "cache" / "bodies")
+        monkeypatch.setattr(module, "EXTRACTOR_VERSION", "another")  # so that bodies are read
+        async with opened(port) as pages:
+            after = [await pages.page(f"{base}/{name}") for name in ("article", "shell")]
+    assert [(p.state, p.sha256, p.text) for p in after] == [
+        (p.state, p.sha256, p.text) for p in before
+    ]
+    assert shown.asked == ["shell", "shell"]
+
+
+async def test_a_body_that_cannot_be_read_is_no_fault_of_the_page(
+    shown: Shown, opened: Opened
+) -> None:
+    with serving(SITE) as port:
+        url = f"http://127.0.0.1:{port}/article"
+        async with opened(port) as pages:
+            pages._pool.failure = Crashed("worker died: SIGSEGV")  # type: ignore[attr-defined]
+            page = await pages.page(url)
+            assert (page.state, page.reason) == (
+                "unreachable", "cannot be read: worker died: SIGSEGV",
+            )  # fmt: skip
+        async with opened(port) as pages:
+            assert (await pages.page(url)).state == "ok"

@@ -1,0 +1,491 @@
+import asyncio
+import json
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+
+import pytest
+from aiohttp import web
+from modelserver import (
+    Answer,
+    Asked,
+    ModelServer,
+    model_server,
+    refuses,
+    responds,
+    says,
+)
+
+from judges.endpoint.endpoint import Endpoint, Way
+from judges.endpoint.questions import (
+    ModelUnusable,
+    Price,
+    RateLimited,
+    Rejected,
+    Reply,
+    Request,
+    TooLong,
+    Trouble,
+    Unreadable,
+    Usage,
+)
+
+SCHEMA = json.dumps(
+    {
+        "type": "object",
+        "properties": {
+            "ok": {"type": "boolean"},
+            "sure": {"type": "integer", "enum": [1, 2, 3]},
+        },
+        "required": ["ok", "sure"],
+        "additionalProperties": False,
+    }
+)
+GOOD = '{"ok": true, "sure": 2}'
+REQUEST = Request("judge", "m", "medium", "the rules", "the record", SCHEMA)
+
+
+@asynccontextmanager
+async def endpoint(
+    answer: Answer, monkeypatch: pytest.MonkeyPatch, ways: dict[str, Way] | None = None
+) -> AsyncIterator[tuple[Endpoint, ModelServer]]:
+    async with model_server(answer) as server:
+        monkeypatch.setenv("OPENAI_BASE_URL", server.url)
+        monkeypatch.setenv("OPENAI_API_KEY", "k")
+        async with Endpoint(64, ways) as opened:
+            yield opened, server
+
+
+@pytest.fixture
+def ask(monkeypatch: pytest.MonkeyPatch) -> Callable[..., object]:
+    """Asks once, of a server that answers so."""
+
+    async def once(answer: Answer) -> Reply:
+        async with endpoint(answer, monkeypatch) as (opened, _):
+            return await opened.ask(REQUEST)
+
+    return once
+
+
+# ------------------------------------------------------------------------------- a good answer
+
+
+async def test_what_is_asked_and_answered(monkeypatch):
+    async with endpoint(lambda asked: says(GOOD), monkeypatch) as (opened, server):
+        reply = await opened.ask(REQUEST)
+    assert reply == Reply({"ok": True, "sure": 2}, Usage(1, 100, 60, 7))
+    (asked,) = server.asked
+    assert asked.path == "/chat/completions"
+    assert asked.headers["authorization"] == "Bearer k"
+    assert asked.body == {
+        "model": "m",
+        "messages": [
+            {"role": "system", "content": "the rules"},
+            {"role": "user", "content": "the record"},
+        ],
+        "reasoning_effort": "medium",
+        "response_format": {
+            "type": "json_schema",
+            "json_schema": {"name": "judge", "strict": True, "schema": json.loads(SCHEMA)},
+        },
+    }
+
+
+async def test_text_that_no_json_can_hold_is_sent(monkeypatch):
+    request = Request("judge", "m", "low", "s", "a\ud800b\0c\udfff 😀", SCHEMA)
+    async with endpoint(lambda asked: says(GOOD), monkeypatch) as (opened, server):
+        await opened.ask(request)
+    assert server.asked[0].user == "a\ufffdb\ufffdc\ufffd 😀"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        f"\n{GOOD}\n",
+        f"```json\n{GOOD}\n```",
+        f"Here it is: {GOOD} as asked.",
+        f'<think>perhaps {{"ok": false, "sure": 1}}</think>{GOOD}',
+        f"{{braces}} and {GOOD}",
+    ],
+)
+async def test_an_object_is_found_where_it_is_the_only_one(ask, text):
+    assert (await ask(lambda asked: says(text))).value == {"ok": True, "sure": 2}
+
+
+async def test_spending_is_counted_by_role_and_model_unreadable_replies_too(monkeypatch):
+    replies = iter([says("I would rather not."), says(GOOD), says(GOOD)])
+    async with endpoint(lambda asked: next(replies), monkeypatch) as (opened, _):
+        with pytest.raises(Unreadable):
+            await opened.ask(REQUEST)
+        await opened.ask(REQUEST)
+        await opened.ask(Request("dedupe", "n", "high", "", "", SCHEMA))
+    assert opened.spent == {
+        ("judge", "m"): Usage(2, 200, 120, 14),
+        ("dedupe", "n"): Usage(1, 100, 60, 7),
+    }
+
+
+def test_a_price_is_for_a_million_tokens_and_lower_for_cached_ones():
+    usage = Usage(calls=3, tokens_in=3_000_000, cached_in=2_000_000, tokens_out=100_000)
+    assert Price(2.0, 0.2, 10.0).of(usage) == pytest.approx(2.0 + 0.4 + 1.0)
+
+
+@pytest.mark.parametrize(
+    "usage",
+    [None, [], {"prompt_tokens": "many"}, {"prompt_tokens": -5, "prompt_tokens_details": None}],
+)
+async def test_usage_that_is_missing_or_odd_counts_nothing(ask, usage):
+    body = {"choices": [{"message": {"content": GOOD}}], "usage": usage}
+    assert (await ask(lambda asked: web.json_response(body))).usage == Usage(calls=1)
+
+
+# ------------------------------------------------------------------------------- what is no answer
+
+
+@pytest.mark.parametrize(
+    "reply",
+    [
+        says(GOOD[:-5]),
+        says(""),
+        says(None),
+        says("  \n"),
+        says("I am sorry, I cannot help with that."),
+        says(GOOD, "length"),
+        says(GOOD, "content_filter"),
+        says(GOOD, refusal="I will not"),
+        says('{"ok": true}'),
+        says('{"ok": "true", "sure": 2}'),
+        says('{"ok": 1, "sure": 2}'),
+        says('{"ok": true, "sure": 4}'),
+        says('{"ok": true, "sure": true}'),
+        says('{"ok": true, "sure": 2, "more": 1}'),
+        says(f"[{GOOD}, {GOOD}]"),
+        says("true"),
+        says(f'The page says {{"ok": true, "sure": 3}}. Mine: {GOOD}'),
+        says("{" * 100_000),
+        says('{"a":' * 50_000),
+        says('{"ok": true, "sure": NaN}'),
+        web.Response(text="<html>Welcome</html>", content_type="text/html"),
+        web.Response(body=b"\xff\xfe", content_type="application/json"),
+        web.json_response([]),
+        web.json_response({}),
+        web.json_response({"choices": []}),
+        web.json_response({"choices": [{"message": {"content": {"ok": True}}}]}),
+    ],
+)
+async def test_it_is_unreadable(ask, reply):
+    with pytest.raises(Unreadable):
+        await ask(lambda asked: reply)
+
+
+# ---------------------------------------------------------------------------------- what goes wrong
+
+
+@pytest.mark.parametrize("status", [500, 502, 503, 408])
+async def test_a_fault_is_trouble(ask, status):
+    with pytest.raises(Trouble, match=f"{status} it broke"):
+        await ask(lambda asked: refuses(status, "it broke"))
+
+
+async def test_a_dropped_connection_is_trouble(ask):
+    def drop(asked: Asked) -> web.Response:
+        raise asyncio.CancelledError  # the server closes the connection without an answer
+
+    with pytest.raises(Trouble):
+        await ask(drop)
+
+
+async def test_an_answer_that_breaks_off_is_trouble(ask):
+    class Half(web.Response):
+        async def write_eof(self, data: bytes = b"") -> None:
+            await super().write_eof(b"{")
+
+    half = Half(headers={"Content-Length": "500"})
+    half.force_close()
+    with pytest.raises(Trouble):
+        await ask(lambda asked: half)
+
+
+async def test_nobody_there_is_trouble(monkeypatch):
+    async with endpoint(lambda asked: says(GOOD), monkeypatch) as _:
+        pass
+    async with Endpoint(4) as opened:
+        with pytest.raises(Trouble, match="no answer"):
+            await opened.ask(REQUEST)
+
+
+@pytest.mark.parametrize(
+    ("header", "seconds"),
+    [({"Retry-After": "7"}, 7.0), ({"retry-after-ms": "250"}, 0.25), ({}, None)],
+)
+async def test_a_rate_limit_says_how_long(ask, header, seconds):
+    def limit(asked: Asked) -> web.Response:
+        reply = refuses(429, "slow down")
+        reply.headers.update(header)
+        return reply
+
+    with pytest.raises(RateLimited) as limited:
+        await ask(limit)
+    assert limited.value.retry_after == seconds
+
+
+@pytest.mark.parametrize(
+    "reply",
+    [
+        lambda: refuses(401, "Incorrect API key provided"),
+        lambda: refuses(403, "no access"),
+        lambda: refuses(404, "The model `m` does not exist", code="model_not_found"),
+        lambda: refuses(429, "You exceeded your quota", code="insufficient_quota"),
+    ],
+)
+async def test_what_will_not_pass_is_asked_once(monkeypatch, reply):
+    async with endpoint(lambda asked: reply(), monkeypatch) as (opened, server):
+        for _ in range(3):
+            with pytest.raises(ModelUnusable):
+                await opened.ask(REQUEST)
+    assert len(server.asked) == 1
+
+
+async def test_another_model_may_still_be_there(monkeypatch):
+    def answer(asked: Asked) -> web.Response:
+        return says(GOOD) if asked.body["model"] == "m" else refuses(404, "model not found")
+
+    async with endpoint(answer, monkeypatch) as (opened, _):
+        with pytest.raises(ModelUnusable):
+            await opened.ask(Request("dedupe", "n", "high", "", "", SCHEMA))
+        assert await opened.ask(REQUEST)
+
+
+async def test_a_request_that_is_forbidden_concerns_itself_where_others_are_answered(monkeypatch):
+    replies = iter([says(GOOD), refuses(403, "flagged by moderation"), says(GOOD)])
+    async with endpoint(lambda asked: next(replies), monkeypatch) as (opened, _):
+        await opened.ask(REQUEST)
+        with pytest.raises(Rejected, match="moderation"):
+            await opened.ask(REQUEST)
+        assert await opened.ask(REQUEST)
+
+
+@pytest.mark.parametrize(
+    "reply",
+    [
+        refuses(400, "This model's maximum context length is 8192", code="context_length_exceeded"),
+        refuses(400, "the request exceeds the available context size. try increasing it"),
+        refuses(413, "payload too large"),
+    ],
+)
+async def test_a_request_that_is_too_long_says_so(ask, reply):
+    with pytest.raises(TooLong):
+        await ask(lambda asked: reply)
+
+
+async def test_a_request_that_is_no_good_is_no_trouble(ask):
+    with pytest.raises(Rejected, match="400 bad tokens"):
+        await ask(lambda asked: refuses(400, "bad tokens"))
+
+
+async def test_without_key_and_address_it_does_not_open(monkeypatch):
+    monkeypatch.delenv("OPENAI_BASE_URL", raising=False)
+    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
+    with pytest.raises(ModelUnusable, match="OPENAI_API_KEY"):
+        async with Endpoint(4):
+            pass
+
+
+async def test_a_server_of_ones_own_wants_no_key(monkeypatch):
+    async with model_server(lambda asked: says(GOOD)) as server:
+        monkeypatch.setenv("OPENAI_BASE_URL", server.url)
+        monkeypatch.delenv("OPENAI_API_KEY", raising=False)
+        async with Endpoint(4) as opened:
+            assert await opened.ask(REQUEST)
+
+
+# ------------------------------------------------------------------------- what an endpoint takes
+
+
+def taking(*forms: str, status: int = 400, message: str = "no such response_format") -> Answer:
+    def answer(asked: Asked) -> web.Response:
+        return says(GOOD) if asked.form in forms else refuses(status, message)
+
+    return answer
+
+
+@pytest.mark.parametrize(
+    ("status", "message"),
+    [
+        (400, "This response_format type is unavailable now"),
+        (422, "body.response_format.type: input should be 'text' or 'json_object'"),
+        (500, "[{'type': 'literal_error', 'loc': ('body', 'response_format', 'type')}]"),
+    ],
+)
+async def test_a_refused_schema_is_given_in_another_way_from_then_on(monkeypatch, status, message):
+    answer = taking("guided", status=status, message=message)
+    async with endpoint(answer, monkeypatch) as (opened, server):
+        assert await opened.ask(REQUEST)
+        assert await opened.ask(REQUEST)
+    assert server.forms == ["json_schema", "guided", "guided"]
+    assert json.loads(server.asked[2].system.rpartition("\n")[2]) == json.loads(SCHEMA)
+    assert len(server.asked[2].messages) == 2
+
+
+async def test_the_last_way_is_text(monkeypatch):
+    async with endpoint(taking("text"), monkeypatch) as (opened, server):
+        assert await opened.ask(REQUEST)
+        assert await opened.ask(REQUEST)
+    assert server.forms == ["json_schema", "guided", "json_object", "text", "text"]
+
+
+async def test_a_validation_error_without_a_message_names_the_field_too(monkeypatch):
+    fault = {"detail": [{"loc": ["body", "response_format", "type"], "msg": "Input should be"}]}
+
+    def answer(asked: Asked) -> web.Response:
+        return says(GOOD) if asked.form == "guided" else web.json_response(fault, status=422)
+
+    async with endpoint(answer, monkeypatch) as (opened, _):
+        assert await opened.ask(REQUEST)
+
+
+async def test_many_first_requests_are_all_answered(monkeypatch):
+    async with endpoint(taking("text"), monkeypatch) as (opened, server):
+        replies = await asyncio.gather(*(opened.ask(REQUEST) for _ in range(50)))
+        assert len(replies) == 50
+        before = len(server.asked)
+        await opened.ask(REQUEST)
+    assert len(server.asked) == before + 1
+
+
+async def test_an_ordinary_500_teaches_nothing(monkeypatch):
+    replies = iter([refuses(500, "The server had an error"), says(GOOD)])
+    async with endpoint(lambda asked: next(replies), monkeypatch) as (opened, server):
+        with pytest.raises(Trouble):
+            await opened.ask(REQUEST)
+        await opened.ask(REQUEST)
+    assert server.forms == ["json_schema", "json_schema"]
+
+
+async def test_what_was_answered_by_schema_is_never_asked_in_another_way(monkeypatch):
+    replies = iter([says(GOOD), refuses(400, "no such response_format"), says(GOOD)])
+    async with endpoint(lambda asked: next(replies), monkeypatch) as (opened, server):
+        await opened.ask(REQUEST)
+        with pytest.raises(Trouble):
+            await opened.ask(REQUEST)
+        await opened.ask(REQUEST)
+    assert server.forms == ["json_schema"] * 3
+
+
+async def test_a_refusal_that_comes_before_an_answer_by_schema_is_forgotten(monkeypatch):
+    refused = asyncio.Event()
+
+    async def answer(asked: Asked) -> web.Response:
+        if asked.form != "json_schema":
+            return says("still thinking")
+        if len(server.asked) == 1:
+            return refuses(400, "no such response_format")
+        await refused.wait()
+        return says(GOOD)
+
+    async with endpoint(answer, monkeypatch) as (opened, server):
+        first, second = asyncio.create_task(opened.ask(REQUEST)), opened.ask(REQUEST)
+        by_schema = asyncio.create_task(second)
+        with pytest.raises(Unreadable):
+            await first
+        assert opened.ways["m"].form == "guided"
+        refused.set()
+        await by_schema
+        assert opened.ways["m"] == Way(proven=True)
+
+
+async def test_an_unreadable_reply_teaches_nothing(monkeypatch):
+    replies = iter([says("prose"), says(GOOD)])
+    async with endpoint(lambda asked: next(replies), monkeypatch) as (opened, server):
+        with pytest.raises(Unreadable):
+            await opened.ask(REQUEST)
+        await opened.ask(REQUEST)
+    assert server.forms == ["json_schema", "json_schema"]
+
+
+async def test_an_effort_that_is_refused_is_left_out(monkeypatch):
+    def answer(asked: Asked) -> web.Response:
+        if "reasoning_effort" in asked.body:
+            return refuses(400, "Unrecognized request argument supplied: reasoning_effort")
+        return says(GOOD)
+
+    async with endpoint(answer, monkeypatch) as (opened, server):
+        assert await opened.ask(REQUEST)
+        assert await opened.ask(REQUEST)
+    assert server.forms == ["json_schema"] * 3
+
+
+@pytest.mark.parametrize(
+    "refusal",
+    [
+        lambda: web.Response(status=404, text="404: Not Found"),
+        lambda: refuses(404, "This model is only supported in v1/responses", param="model"),
+        lambda: web.Response(status=405),
+    ],
+)
+async def test_an_endpoint_or_a_model_without_chat_is_asked_for_responses(monkeypatch, refusal):
+    def answer(asked: Asked) -> web.Response:
+        return responds(GOOD) if asked.path == "/responses" else refusal()
+
+    async with endpoint(answer, monkeypatch) as (opened, server):
+        reply = await opened.ask(REQUEST)
+        assert await opened.ask(REQUEST) == reply
+    assert reply == Reply({"ok": True, "sure": 2}, Usage(1, 100, 60, 7))
+    assert [asked.path for asked in server.asked] == [
+        "/chat/completions",
+        "/responses",
+        "/responses",
+    ]
+    assert server.asked[1].body["reasoning"] == {"effort": "medium"}
+    assert server.asked[1].body["text"]["format"]["schema"] == json.loads(SCHEMA)
+    assert len(server.asked[1].messages) == 2
+
+
+async def test_responses_too_may_refuse_schema_and_effort(monkeypatch):
+    def answer(asked: Asked) -> web.Response:
+        if asked.form != "text":
+            return refuses(400, "Unsupported parameter", param="text.format")
+        if "reasoning" in asked.body:
+            return refuses(400, "no such thing", param="reasoning.effort")
+        return responds(GOOD)
+
+    async with endpoint(answer, monkeypatch, {"m": Way("responses")}) as (opened, _):
+        assert await opened.ask(REQUEST)
+        assert opened.ways == {"m": Way("responses", "text", effort=False, proven=True)}
+
+
+@pytest.mark.parametrize(
+    "reply", [responds(GOOD, "incomplete"), responds("no", kind="refusal"), responds("")]
+)
+async def test_a_response_that_is_no_answer_is_unreadable(monkeypatch, reply):
+    async with endpoint(lambda asked: reply, monkeypatch, {"m": Way("responses")}) as (opened, _):
+        with pytest.raises(Unreadable):
+            await opened.ask(REQUEST)
+
+
+async def test_neither_api_is_no_endpoint(monkeypatch):
+    async with endpoint(lambda asked: web.Response(status=404), monkeypatch) as (opened, server):
+        with pytest.raises(ModelUnusable):
+            await opened.ask(REQUEST)
+    assert len(server.asked) == 2
+
+
+async def test_what_was_learned_can_be_carried_over(monkeypatch):
+    async with endpoint(taking("text"), monkeypatch) as (opened, _):
+        await opened.ask(REQUEST)
+    async with endpoint(taking("text"), monkeypatch, opened.ways) as (later, server):
+        await later.ask(REQUEST)
+    assert server.forms == ["text"]
+
+
+async def test_as_many_at_once_as_there_are_connections(monkeypatch):
+    everybody_in = asyncio.Event()
+
+    async def answer(asked: Asked) -> web.Response:
+        if server.at_once == 64:
+            everybody_in.set()
+        await everybody_in.wait()
+        return says(GOOD)
+
+    async with endpoint(answer, monkeypatch) as (opened, server):
+        async with asyncio.timeout(10):
+            await asyncio.gather(*(opened.ask(REQUEST) for _ in range(64)))

@@ -1,0 +1,167 @@
+import random
+from collections import Counter
+from time import process_time
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from names import aliased_companies, companies
+
+from judges.names.blocks import LARGEST, blocks, contradict
+from judges.names.identity import fold
+
+
+def block_with(name: str, *others: str) -> set[str]:
+    """The names that stand in a block with `name`."""
+    found = [
+        set(block) for block in blocks(fold(n) for n in (name, *others)) if fold(name) in block
+    ]
+    return found[0] if found else {fold(name)}
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("Aleksandr Pushkin", "Alexander Pushkin"),
+        ("Aleksandr Pushkin", "Александр Пушкин"),
+        ("Bill Gates", "William Gates"),
+        ("J. Smith", "John Smith"),
+        ("IBM", "International Business Machines"),
+        ("UCLA", "University of California, Los Angeles"),
+        ("UC Berkeley", "University of California, Berkeley"),
+        ("JP Morgan", "JPMorgan Chase"),
+        ("Coca-Cola Company", "CocaCola"),
+        ("Istanbul", "Istanbul, Türkiye"),
+        ("Türkiye", "Turkey"),
+        ("St. Petersburg", "Saint Petersburg"),
+        ("Mohammed", "Muhammad"),
+        ("Tchaikovsky", "Tschaikowsky"),
+        ("Area 51", "Area Fifty-One"),
+        ("World War II", "World War 2"),
+        ("Super Bowl LVIII", "Super Bowl LVIII (2024)"),
+        ("Sultan Ahmed Mosque", "Mosque of Sultan Ahmed"),
+        ("Σωκράτης", "Sokratis"),
+        ("서울", "Seoul"),
+        ("C++", "C#"),
+        ("Zhang Wei", "Wei Zhang"),
+        ("Goldman Sachs Bank", "Goldman Sachs Asset Management"),
+    ],
+)
+def test_names_that_look_alike_are_in_one_block(one: str, other: str) -> None:
+    assert block_with(one, other, "Lima", "Banana Boat", "Quartz") == {fold(one), fold(other)}
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("Orange", "Banana"),
+        ("Saint Petersburg Mining University", "Lima State University"),
+        ("Windows 10", "Windows 11"),
+        ("UFC 299", "UFC 300"),
+        ("2024", "2025"),
+        ("!!!", "???"),
+        ("Facebook", "Meta Platforms"),
+    ],
+)
+def test_names_that_do_not_are_in_none(one: str, other: str) -> None:
+    assert blocks((fold(one), fold(other))) == []
+
+
+def test_numbers_contradict_where_each_name_has_one_that_the_other_lacks() -> None:
+    assert contradict("windows 10", "windows 11")
+    assert contradict("q1 2024", "q2 2024")
+    assert not contradict("windows", "windows 11")
+    assert not contradict("march 5 2024", "2024-03-05")
+    assert not contradict("area 51", "area fifty one")
+    assert contradict("tier ٣", "tier 4")
+
+
+def test_names_that_contradict_each_other_meet_by_way_of_a_third_alone() -> None:
+    assert blocks(["windows 10", "windows 11", "windows"]) == [
+        ("windows", "windows 10", "windows 11")
+    ]
+
+
+def test_the_order_of_the_names_does_not_matter() -> None:
+    names = list(aliased_companies(300, 60))
+    shuffled = random.Random(5).sample(names, len(names))
+    assert blocks(names) == blocks(shuffled) == blocks([*names, *names])
+
+
+def test_a_block_holds_no_more_than_a_model_can_look_at_and_the_closest_stay_together() -> None:
+    crowd = [f"acme {'abcdefghij'[n // 10]}{'klmnopqrst'[n % 10]}" for n in range(100)]
+    found = blocks([*crowd, "brandenburg gate", "brandenburger gate"])
+    assert max(map(len, found)) <= LARGEST
+    assert ("brandenburg gate", "brandenburger gate") in found
+
+
+def test_what_many_names_share_hides_no_alias() -> None:
+    crowd = [f"{first} zhang" for first in companies(100)] + ["wei zhang"]
+    for alias in ("zhang wei", "w zhang"):
+        assert any({alias, "wei zhang"} <= set(block) for block in blocks([*crowd, alias]))
+
+
+def test_an_unrelated_name_changes_no_block() -> None:
+    names = set(aliased_companies(500, 100))
+    before = blocks(names)
+    for name in ("xylophone quartet", "ζεύς", "4711", "ö"):
+        assert blocks({*names, name}) == before
+
+
+def test_a_thousand_companies_make_far_fewer_blocks_and_aliases_meet_in_them() -> None:
+    truth = aliased_companies(1000, 150)
+    found = blocks(truth)
+    assert len(truth) == 1000
+    assert len(found) < 250
+    block_of = {name: block for block in found for name in block}
+    by_company: dict[str, list[str]] = {}
+    for name, company in truth.items():
+        by_company.setdefault(company, []).append(name)
+    aliases = [names for names in by_company.values() if len(names) > 1]
+    met = [names for names in aliases if len({block_of.get(name) for name in names}) == 1]
+    assert len(aliases) >= 100
+    assert len(met) >= 0.95 * len(aliases)
+
+
+def test_when_one_value_in_twenty_changes_most_blocks_stay() -> None:
+    names = sorted(aliased_companies(1000, 150))
+    replaced = names[::20]
+    fresh = [name for name in companies(1200, seed=99) if name not in names][: len(replaced)]
+    before = set(blocks(names))
+    after = set(blocks({*names, *fresh} - set(replaced)))
+    assert len(after - before) <= 0.2 * len(before)
+
+
+@settings(max_examples=200, deadline=None)
+@given(st.lists(st.text(max_size=30), max_size=30))
+def test_whatever_the_names_no_two_blocks_share_one(names: list[str]) -> None:
+    found = blocks(names)
+    counts = Counter(name for block in found for name in block)
+    assert set(counts) <= set(names)
+    assert not counts or max(counts.values()) == 1
+    assert all(2 <= len(block) <= LARGEST for block in found)
+    assert found == sorted(found)
+    assert found == blocks(reversed(names))
+
+
+@pytest.mark.parametrize(
+    "names",
+    [
+        [f"bank {'x' * (n % 7)} {n}" for n in range(20_000)],
+        [
+            ("abcdefgh" * 5)[n % 8 :] + bin(n)[2:].replace("1", "l").replace("0", "o")
+            for n in range(20_000)
+        ],
+        ["\U0010ffff" * n for n in range(300)],
+        ["﷽" * n for n in range(300)],
+        [" ".join(f"w{'abcdefghij'[(n * k) % 10]}" for k in range(16)) for n in range(20_000)],
+        ["x" * 400 + f"{n:b}".replace("0", "o") for n in range(2000)],
+        ["a" * 1_000_000, "a" * 1_000_001, "\ud800", "\0", ""],
+    ],
+    ids=["bank", "letters", "unassigned", "ligature", "words", "long", "huge"],
+)
+def test_hostile_names_take_no_long_time(names: list[str]) -> None:
+    began = process_time()
+    found = blocks(names)
+    assert process_time() - began < 10
+    assert all(len(block) <= LARGEST for block in found)

@@ -1,0 +1,460 @@
+import re
+import time
+import unicodedata
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from pydantic import TypeAdapter, ValidationError
+
+from judges.names.identity import (
+    Axis,
+    Closed,
+    Date,
+    Exact,
+    Identity,
+    Names,
+    Resolver,
+    Semantic,
+    canonicalise,
+    cluster,
+    fold,
+    form,
+)
+from judges.records.record import Record
+
+POLICY: TypeAdapter[Identity] = TypeAdapter(Identity)
+
+
+# What differs in form alone is one
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        # case, Unicode form, white space, what does not show
+        ("NVIDIA", "Nvidia", "nvidia", " nVidia\n", "ＮＶＩＤＩＡ", "NVI\u00adDIA"),
+        ("Nvidia", "\u202aNvidia\u202c", "Nvi\u200bdia", "Nvidia\x00"),
+        ("New York", "new  york", "NEW\u00a0YORK", "New\tYork", "New-York", "New York\ufeff"),
+        # accents and letters with strokes
+        ("São Paulo", "Sao Paulo", "SA\u0303O PAULO"),
+        ("Łódź", "Lodz", "ŁÓDŹ"),
+        ("Tromsø", "Tromso"),
+        ("İstanbul", "Istanbul", "ISTANBUL", "istanbul"),
+        ("Straße", "STRASSE", "Strasse"),
+        ("Αθήνα", "ΑΘΗΝΑ", "Αθηνα"),
+        ("Королёв", "Королев", "КОРОЛЁВ", "Королё\u0301в"),
+        ("Œuvre", "oeuvre"),
+        # letters of another script that look the same, within a word
+        ("Toledo", "T\u043eledo", "\u0422oledo", "Tole\u0501\u03bf"),
+        # punctuation
+        ("O'Brien", "O’Brien", "OBrien", "o`brien"),
+        ("J. P. Morgan", "J.P. Morgan", "JP Morgan"),
+        ("U.S.", "US", "U.S"),
+        ("Yahoo!", "Yahoo"),
+        ("AT&T", "AT & T", "AT and T"),
+        ("Coca-Cola", "Coca–Cola", "Coca Cola"),
+        ("“Parasite”", "Parasite", "《Parasite》", "'Parasite'"),
+        ("AC/DC", "AC DC", "AC-DC"),
+        ("GPT-4", "GPT 4", "gpt4", "GPT‑4"),
+        ("COVID-19", "Covid 19", "covid19"),
+        ("No. 1", "No 1", "№ 1", "no.1"),
+        ("1,000 Islands", "1000 Islands"),
+        ("1990–1995", "1990-1995"),
+        ("5 %", "5%"),
+        ("−5", "-5"),
+        ("Kleenex®", "Kleenex™", "Kleenex"),
+        # Korean, Japanese, Chinese
+        ("삼성 전자", "삼성전자", unicodedata.normalize("NFD", "삼성전자")),
+        ("LG 전자", "LG전자", "lg전자"),
+        ("トム・クルーズ", "トム クルーズ", "トムクルーズ", "ﾄﾑｸﾙｰｽﾞ"),
+        ("제 3 회", "제3회"),
+        ("腾讯 控股", "腾讯控股"),
+        # legal forms that are nothing else
+        ("Nvidia Corp.", "NVIDIA Corporation", "NVIDIA, Corp", "Nvidia"),
+        ("Apple Inc.", "Apple, Inc", "Apple Incorporated", "APPLE"),
+        ("Tata Motors Ltd.", "Tata Motors", "Tata Motors, Ltd", "Tata Motors Pvt. Ltd."),
+        ("BHP Pty Ltd", "BHP", "BHP Pty. Ltd."),
+        ("Müller GmbH & Co. KG", "Müller GmbH", "Muller"),
+        ("Toyota Motor Co., Ltd.", "Toyota Motor", "Toyota Motor Co.,Ltd"),
+        ("Nestlé S.A.", "Nestle"),
+        ("Eni S.p.A.", "Eni"),
+        ("Novo Nordisk A/S", "Novo Nordisk"),
+        ("Kroger Co.", "Kroger"),
+        ("CEMEX, S.A.B. de C.V.", "Cemex"),
+        ("Allegro sp. z o.o.", "Allegro"),
+        ("Petronas Sdn. Bhd.", "Petronas"),
+        ("주식회사 카카오", "카카오", "㈜카카오", "(주)카카오", "카카오(주)", "카카오 주식회사"),
+        ("株式会社トヨタ", "トヨタ", "トヨタ株式会社", "㈱トヨタ", "トヨタ（株）"),
+        ("华为技术有限公司", "华为技术"),
+        ("ООО «Яндекс»", "Яндекс"),
+    ],
+)  # fmt: skip
+def test_what_differs_in_form_alone_is_one(values: tuple[str, ...]) -> None:
+    assert len({fold(value) for value in values}) == 1
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        ("Siemens AG", "Siemens"),
+        ("SAP SE", "SAP"),
+        ("Volvo AB", "Volvo"),
+        ("Philips NV", "Philips N.V.", "Philips"),
+        ("Equinor ASA", "Equinor"),
+        ("Ford Motor Company", "Ford Motor Co.", "Ford Motor Co", "Ford Motor"),
+        ("HSBC Limited", "HSBC Ltd", "HSBC"),
+        ("1&1 AG", "1&1"),
+        ("FORD MOTOR CO", "Ford Motor"),
+    ],
+)
+def test_forms_that_are_also_words_count_in_companies(values: tuple[str, ...]) -> None:
+    assert len({fold(value, company=True) for value in values}) == 1
+
+
+# What differs in a number, a sign or a word is not
+
+
+@pytest.mark.parametrize("company", [False, True])
+@pytest.mark.parametrize(
+    "values",
+    [
+        ("3.5", "35", "3 5", "3,5", "3-5", "3/5", "3:5", "-3.5", ".35", "3.50"),
+        ("5", "-5", "+5", "5%", "$5", "<5", "≤5", "±5", "05", "5.0", "5th", "V", "٥"),
+        ("10²", "102", "10 2", "10₂", "10⁻²", "10-2", "10^2"),
+        ("1½", "11/2", "1 1/2", "1.5", "½", "11⁄2"),
+        ("①②", "⑫", "1 2"),
+        ("No. 1", "No. 11", "No. 1 1"),
+        ("1,000", "1,0000", "10,00", "1.000"),
+        ("2024-25", "202425", "2024 25", "2024"),
+        ("Boeing 747-8", "Boeing 747-800", "Boeing 7478", "Boeing 747"),
+        ("iPhone 15", "iPhone 15 Pro", "iPhone 15 Pro Max", "iPhone 5", "iPhone"),
+        ("C", "C++", "C#", "C-", "C+", "C*"),
+        ("A", "A+", "A-", "AA-", "AA", "A*"),
+        ("HIV", "HIV+", "HIV+/-", "HIV-"),
+        ("Disney", "Disney+", "Disney Channel"),
+        ("Rocky", "Rocky II", "Rocky 2", "Rocky III"),
+        ("Dr. No", "Dr. Yes", "Dr."),
+        ("Istanbul", "Istanbul, Türkiye", "Istanbul (European side)"),
+        ("Denver, CO", "Denver", "Denver, NC"),
+        ("Reno, NV", "Reno"),
+        ("Samsung Electronics", "Samsung SDI", "Samsung"),
+        ("Meta", "Meta Platforms"),
+        ("Acme Holdings", "Acme Group", "Acme", "Acme International"),
+        ("Alphabet", "Alpha Bet"),
+        ("Paul Allen", "Allen Paul", "Paul G. Allen"),
+        ("Johnson & Johnson", "Johnson", "Johnson Johnson"),
+        ("I ❤ NY", "I NY"),
+        ("Limited", "Ltd", "GmbH", "Inc."),
+        ("The Co", "The", "The Company"),
+        ("Monsters, Inc.", "Monsters University"),
+        ("か", "が"),
+        ("ハ", "バ", "パ"),
+        ("Бой", "Бои"),
+        ("СССР", "CCCP"),
+        ("5 μg", "5 mg"),
+        ("서울", "서울시", "서울대학교"),
+        ("제주", "제"),
+        ("三菱商事", "三菱電機", "三菱"),
+        ("하나금융", "하나은행"),
+        ("नमस्ते", "नमसत"),
+        ("!!!", "???", "…", "-", "—"),
+        ("🙂", "🙃"),
+        ("\ud800", "\ud801", "d800", "\ufffd"),
+        ("@home", "home"),
+        ("#1", "1"),
+    ],
+)  # fmt: skip
+def test_what_differs_in_a_number_a_sign_or_a_word_is_not_one(
+    values: tuple[str, ...], company: bool
+) -> None:
+    assert len({fold(value, company) for value in values}) == len(values)
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        ("iPhone SE", "iPhone"),
+        ("Bad Company", "Bad"),
+        ("Accord Limited", "Accord"),
+        ("5 kg", "5"),
+        ("Day Spa", "Day"),
+        ("Texas AG", "Texas"),
+        ("Adelaide SA", "Adelaide"),
+    ],
+)
+def test_forms_that_are_also_words_stay_elsewhere(values: tuple[str, ...]) -> None:
+    assert len({fold(value) for value in values}) == len(values)
+
+
+WORDS = st.text("abcéßøЖя ()!?;-", max_size=12)
+NUMBERS = st.text("0123 .-/:'_+#%²½①٣ab", max_size=12)
+
+
+@given(NUMBERS)
+def test_no_number_is_lost_or_made(value: str) -> None:
+    assert re.findall(r"\d+", fold(value)) == re.findall(r"\d+", form(value))
+
+
+@given(WORDS)
+def test_no_word_is_lost_or_made(value: str) -> None:
+    bare = unicodedata.normalize("NFD", value.casefold().replace("ø", "o"))
+    bare = re.sub("[\u0300-\u036f]", "", bare)
+    assert re.findall(r"[^\W\d_]+", fold(value)) == re.findall(r"[^\W\d_]+", bare)
+
+
+@given(st.lists(st.sampled_from(["Acme", "acmé", "Gmb", "No", "7", "7.5", "of"]), max_size=4),
+       st.lists(st.sampled_from(["Acme", "acmé", "Gmb", "No", "7", "7.5", "of"]), max_size=4),
+       st.sampled_from(["", " Inc.", ", Ltd.", " GmbH", " Corp"]))  # fmt: skip
+def test_only_the_same_words_in_the_same_order_are_one(
+    one: list[str], other: list[str], ending: str
+) -> None:
+    def plain(words: list[str]) -> list[str]:
+        return ["acme" if word == "acmé" else word.casefold() for word in words]
+
+    alone = fold(" ".join(one))
+    assert (alone == fold(" ".join(other))) == (plain(one) == plain(other))
+    if set(one) - {"of"}:
+        assert fold(" ".join(one) + ending) == alone
+
+
+@given(st.text(st.characters(exclude_categories=())))
+def test_any_text_has_a_form_that_a_file_can_hold(value: str) -> None:
+    standard = form(value)
+    assert form(standard) == standard
+    assert bool(fold(value)) == bool(standard)
+    fold(value).encode()
+    standard.encode()
+
+
+@pytest.mark.parametrize(
+    "value",
+    ["x" * 1_000_000, " " * 1_000_000, "\u0301\u0323" * 500_000, "a" + "\u0301\u0323" * 249,
+     "ﷺ" * 500, "-" * 500, "1." * 250, "a. " * 166, "1,000," * 80, "inc " * 125, "\x00" * 500],
+)  # fmt: skip
+def test_hostile_values_take_bounded_time(value: str) -> None:
+    start = time.perf_counter()
+    fold(value, company=True)
+    canonicalise(Date(format="YYYY"), value)
+    assert time.perf_counter() - start < 0.5
+
+
+# Policies
+
+
+def test_exact_forgives_unicode_form_and_white_space_alone() -> None:
+    policy = Exact()
+    assert canonicalise(policy, " Ａ\u200b1 \n x ") == "A1 x"
+    assert canonicalise(policy, "e\u200b\u0301") == "é"
+    assert canonicalise(policy, "10²") == "10²"
+    assert canonicalise(policy, "x²") == "x2"
+    assert canonicalise(policy, "a") != canonicalise(policy, "A")
+    assert canonicalise(policy, "a.") != canonicalise(policy, "a")
+    assert canonicalise(policy, " \u200b\x00 ") is None
+
+
+def test_a_semantic_value_is_standardised_in_form_only() -> None:
+    assert canonicalise(Semantic(), "NVIDIA  Corp.") == "NVIDIA Corp."
+
+
+def test_a_closed_roster_knows_its_members_by_all_their_names() -> None:
+    policy = Closed(
+        members=("South Korea", "Türkiye", "C", "C++"),
+        aliases={
+            "South Korea": ("Republic of Korea", "대한민국", "south-korea"),
+            "Türkiye": ("Turkey",),
+        },
+    )
+    for value in (
+        "South Korea",
+        "south korea",
+        "REPUBLIC OF KOREA",
+        "대한 민국",
+        " South\tKorea. ",
+    ):
+        assert canonicalise(policy, value) == "South Korea"
+    assert canonicalise(policy, "turkiye") == canonicalise(policy, "turkey") == "Türkiye"
+    assert canonicalise(policy, "c++") == "C++"
+    for value in ("Korea", "North Korea", "C#", "", "South Korea 2"):
+        assert canonicalise(policy, value) is None
+
+
+def test_a_date_is_cut_to_the_precision_asked_for_and_outside_where_it_says_less() -> None:
+    month = Date(format="YYYY-MM")
+    for value in ("Mar. 2025", "March 2025", "2025-03", "2025년 3월", "March 31, 2025"):
+        assert canonicalise(month, value) == "2025-03"
+    for value in ("2025", "March", "spring 2025", "03/04/2025", "2025-02-30", ""):
+        assert canonicalise(month, value) is None
+    assert canonicalise(Date(format="YYYY"), "03/04/2025") == "2025"
+    assert canonicalise(Date(format="YYYY-MM-DD"), "Mar. 2025") is None
+
+
+@pytest.mark.parametrize(
+    ("given_policy", "policy"),
+    [
+        ({}, Semantic()),
+        ({"scope": "a city"}, Semantic(scope="a city")),
+        ({"how": "exact", "note": "unknown fields are ignored"}, Exact()),
+        ({"how": "date", "format": "YYYY"}, Date(format="YYYY")),
+        ({"how": "closed", "members": ["a"], "aliases": {"a": ["b"]}},
+         Closed(members=("a",), aliases={"a": ("b",)})),
+    ],
+)  # fmt: skip
+def test_policies_are_read_from_tasks(given_policy: dict[str, Any], policy: Identity) -> None:
+    assert POLICY.validate_python(given_policy) == policy
+
+
+@pytest.mark.parametrize(
+    ("policy", "said"),
+    [
+        ({"how": "fuzzy"}, "how is one of exact, semantic, closed, date"),
+        ("exact", "how is one of exact, semantic, closed, date"),
+        ({"how": "closed"}, "members"),
+        ({"how": "closed", "members": []}, "members"),
+        ({"how": "closed", "members": ["a", "a"]}, "members: a name stands twice"),
+        ({"how": "closed", "members": ["a", "A."]},
+         "members: 'A.' cannot be told from a name of 'a'"),
+        ({"how": "closed", "members": ["a", " "]}, "members: an empty name"),
+        ({"how": "closed", "members": ["a", "b"], "aliases": {"c": ["d"]}},
+         "aliases: 'c' is no member"),
+        ({"how": "closed", "members": ["a", "b"], "aliases": {"a": ["B"]}},
+         "aliases: 'B' cannot be told from a name of 'b'"),
+        ({"how": "closed", "members": ["a", "b"], "aliases": {"a": ["x"], "b": ["X!"]}},
+         "aliases: 'X!' cannot be told from a name of 'a'"),
+        ({"how": "closed", "members": ["a"], "aliases": {"a": "b"}}, "aliases"),
+        ({"how": "date"}, "format"),
+        ({"how": "date", "format": "MM-YYYY"}, "format"),
+    ],
+)  # fmt: skip
+def test_a_faulty_policy_names_the_field(policy: Any, said: str) -> None:
+    with pytest.raises(ValidationError) as fault:
+        POLICY.validate_python(policy)
+    assert said in str(fault.value)
+
+
+# Axes of a task
+
+
+@dataclass(frozen=True)
+class Key:
+    name: str
+    fields: tuple[str, ...]
+    identity: Identity
+
+
+COMPANY = Key("company", ("company",), Semantic())
+APPOINTMENT = Key("company_appointee", ("company", "appointee"), Semantic(scope="an appointment"))
+MONTH = Key("month", ("month",), Date(format="YYYY-MM"))
+URL = Key("url", ("url",), Exact())
+TASK = {
+    None: [COMPANY, APPOINTMENT, MONTH, URL],
+    "listings": [COMPANY, URL],
+    "people": [APPOINTMENT, URL],
+}
+
+
+def record(subtask: str | None = None, **item: Any) -> Record:
+    return Record(0, subtask, item, "https://x.example", ("",), "")
+
+
+def resolve(task: Mapping[str | None, list[Key]], records: Iterable[Record]) -> list[Names]:
+    resolver = Resolver(task)
+    records = list(records)
+    standards = [resolver.standardise(one) for one in records]
+    clusters = {axis.name: cluster(axis, values) for axis, values in resolver.left_over(standards)}
+    return [
+        resolver.name(one, standard, clusters, "https://x.example/")
+        for one, standard in zip(records, standards, strict=True)
+    ]
+
+
+def test_a_row_says_only_what_differs_from_what_was_submitted() -> None:
+    (names,) = resolve(
+        TASK, [record(company="374Water, Inc.", appointee="Jo  Doe", month="March 2025")]
+    )
+    assert names == Names(
+        canonical={
+            "url": "https://x.example/",
+            "company_appointee": "374Water, Inc. | Jo Doe",
+            "month": "2025-03",
+        },
+        identity={"company": "374water", "company_appointee": "374water | jo doe"},
+    )
+
+
+def test_a_value_that_is_its_own_cluster_needs_no_word() -> None:
+    (names,) = resolve({None: [COMPANY, URL]}, [record(company="374water")])
+    assert names == Names({"url": "https://x.example/"}, {})
+
+
+def test_a_key_is_one_axis_throughout_the_task() -> None:
+    one, other, person = resolve(
+        TASK,
+        [
+            record(company="NVIDIA", appointee="Jo Doe", month="2025-03"),
+            record("listings", company="Nvidia Corp."),
+            record("people", company="nvidia", appointee="JO DOE"),
+        ],
+    )
+    assert one.identity["company"] == other.identity["company"] == "nvidia"
+    assert one.identity["company_appointee"] == person.identity["company_appointee"]
+    assert "company" not in person.identity
+
+
+def test_forms_of_companies_follow_the_axis() -> None:
+    assert Axis("company", "company", Semantic()).of_companies
+    assert Axis("k", "k", Semantic(scope="a listed company; a subsidiary is another")).of_companies
+    assert Axis("k", "발행회사", Semantic()).of_companies
+    assert Axis("k", "parent_company", Semantic()).of_companies
+    assert not Axis("accompanist", "accompanist", Semantic()).of_companies
+    assert not Axis("product", "product", Semantic(scope="a phone of one company")).of_companies
+    assert cluster(Axis("issuer", "issuer", Semantic()), ["SAP SE"]) == {"SAP SE": "sap"}
+    assert cluster(Axis("phone", "phone", Semantic()), ["iPhone SE"]) == {"iPhone SE": "iphone se"}
+
+
+def test_what_is_outside_or_missing_is_none() -> None:
+    country = Key("country", ("country",), Closed(members=("Japan",)))
+    city = Key("country_city", ("country", "city"), Semantic())
+    names = resolve(
+        {None: [country, city, URL]},
+        [
+            record(country="japan", city="Kyoto"),
+            record(country="Narnia", city="Kyoto"),
+            record(country="Japan"),
+            record(country="Japan", city="\u200b"),
+            record(country="Japan", city=["Kyoto"]),
+        ],
+    )
+    assert [one.identity for one in names] == [
+        {"country_city": "Japan | kyoto"},
+        {"country": None, "country_city": None},
+        {"country_city": None},
+        {"country_city": None},
+        {"country_city": None},
+    ]
+    assert names[0].canonical["country"] == "Japan"
+    assert "country_city" not in names[1].canonical
+
+
+def test_composite_values_are_never_confused() -> None:
+    pair = Key("pair", ("a", "b"), Exact())
+    names = resolve(
+        {None: [pair, URL]},
+        [record(a="x | y", b="z"), record(a="x", b="y | z"), record(a="x\\", b="| y | z")],
+    )
+    assert len({one.canonical["pair"] for one in names}) == 3
+
+
+def test_a_field_of_its_own_name_and_a_composite_within_a_composite() -> None:
+    city = Key("city", ("country", "city"), Semantic())
+    site = Key("site", ("city", "site"), Semantic())
+    (names,) = resolve({None: [city, site, URL]}, [record(country="IN", city="Delhi", site="Fort")])
+    assert names.identity == {"city": "in | delhi", "site": "in | delhi | fort"}
+
+
+def test_clusters_do_not_depend_on_the_order_of_records() -> None:
+    records = [record("listings", company=name) for name in ("ACME", "Acme Inc.", "acme", "Other")]
+    assert resolve(TASK, records) == resolve(TASK, records[::-1])[::-1]

@@ -1,0 +1,251 @@
+"""The judge `rules`, from a record and a page to a verdict."""
+
+import pickle
+from typing import Any
+
+import pytest
+
+from judges.records.excerpts import PageText
+from judges.records.record import Record
+from judges.records.rules import PageSeen, Undecided, judge, unclear_answer
+from judges.records.spec import JudgeSpec
+from judges.records.verdict import Shown, Verdict
+
+TEXT = (
+    "Acme (formerly Bolt) grew to 1,234 staff, the registry said on 3 March 2026.\n"
+    "Its “Nice” card runs at 118 fps, 삼성전자는 not at 0,5 fps. 2019 was worse."
+)
+
+
+def record(**changes: Any) -> Record:
+    fields = {
+        "item": {"company": "Acme", "month": "2026-03"},
+        "url": "https://docs.acme.example/a",
+        "excerpts": ("Acme (formerly Bolt) grew",),
+        "answer": {"fps": 120.0, "deep": {"name": "bolt"}, "list": ["x"], "nothing": None},
+    }
+    return Record(index=0, subtask=None, **(fields | changes))
+
+
+def page(text: str = TEXT, **changes: Any) -> PageSeen:
+    fields = {"state": "ok", "reason": "", "final_url": "https://docs.acme.example/b"}
+    return PageSeen(text=PageText(text), **(fields | changes))
+
+
+def shown(rule: dict[str, Any], text: str = TEXT, **changes: Any) -> Shown:
+    spec = JudgeSpec.model_validate({"requirements": [{"id": "r", "rule": rule}]})
+    changes = {"item": {**record().item, **changes.pop("item", {})}, **changes}
+    return judge(spec, record(**changes), page(text)).requirements["r"]
+
+
+BOTH, PAGE_ONLY, NEITHER = Shown(True, True), Shown(True, False), Shown(False, False)
+
+
+@pytest.mark.parametrize(
+    ("rule", "expected"),
+    [
+        ({"contains": "ACME"}, BOTH),
+        ({"contains": ["{item.company}", "{answer.deep.name}"]}, BOTH),
+        ({"contains": ["acme", "registry"]}, PAGE_ONLY),
+        ({"contains": "cme"}, NEITHER),
+        ({"contains": "삼성전자"}, PAGE_ONLY),
+        ({"contains": '"Nice" card'}, PAGE_ONLY),
+        ({"contains_any": ["nobody", "{item.company}"]}, BOTH),
+        ({"contains_any": ["nobody", "nothing"]}, NEITHER),
+        ({"not_contains": "nobody"}, BOTH),
+        ({"not_contains": ["nobody", "registry"]}, Shown(False, True)),
+        ({"regex": r"grew\s+to \d,\d{3} staff"}, PAGE_ONLY),
+        ({"regex": "{item.company} \\("}, BOTH),
+        ({"regex": "“nice”"}, PAGE_ONLY),
+        ({"regex": ["acme", "nobody"]}, NEITHER),
+        ({"min_words": 4}, BOTH),
+        ({"min_words": 20}, PAGE_ONLY),
+        ({"date_between": ["2026-03-01", "2026-04-30"]}, PAGE_ONLY),
+        ({"date_between": ["2026-03-04", "2026-04-30"]}, NEITHER),
+        ({"date_between": ["{item.month}", "{item.month}"]}, PAGE_ONLY),
+        ({"date_between": ["{item.company}", "2026-04-30"]}, NEITHER),
+        ({"number_near": {"value": "{answer.fps}", "within": 0.02}}, PAGE_ONLY),
+        ({"number_near": {"value": "{answer.fps}", "within": 0.01}}, NEITHER),
+        ({"number_near": {"value": 1234}}, PAGE_ONLY),
+        ({"number_near": {"value": "{item.company}", "within": 9}}, NEITHER),
+        ({"number_near": {"value": 0.5}}, PAGE_ONLY),
+        ({"domain": "acme.example"}, BOTH),
+        ({"domain": "cme.example"}, NEITHER),
+        ({"not_domain": "acme.example"}, NEITHER),
+        ({"item_matches": {"field": "month", "regex": r"^\d{4}-\d\d$"}}, BOTH),
+        ({"item_matches": {"field": "company", "regex": "^b"}}, NEITHER),
+        ({"contains": "registry", "domain": "acme.example"}, PAGE_ONLY),
+    ],
+)
+def test_rules(rule: dict[str, Any], expected: Shown) -> None:
+    assert shown(rule) == expected
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        "{item.nobody}",
+        "{item.blank}",
+        "{answer.nothing}",
+        "{answer.list}",
+        "{answer.deep}",
+        "{answer.fps.x}",
+    ],
+)
+@pytest.mark.parametrize(
+    "operator", ["contains", "not_contains", "contains_any", "regex", "domain", "not_domain"]
+)
+def test_a_missing_value_makes_a_rule_false(operator: str, value: str) -> None:
+    assert shown({operator: value}, item={"blank": " "}) == NEITHER
+
+
+def test_a_value_is_no_pattern() -> None:
+    assert shown({"regex": "{item.company}"}, item={"company": "Ac.e"}) == NEITHER
+    assert shown({"regex": "^x{item.company}"}, "x(a", item={"company": "(a"}) == PAGE_ONLY
+    assert shown({"regex": "{item.company}"}, item={"company": "[2]"}) == NEITHER
+
+
+def test_a_text_may_not_be_found_across_excerpts() -> None:
+    excerpts = ("Acme", "(formerly Bolt)")
+    assert shown({"contains": "Acme (formerly Bolt)"}, excerpts=excerpts) == PAGE_ONLY
+
+
+def test_a_rule_that_takes_too_long_decides_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("judges.records.rules.REGEX_SECONDS", 0.1)
+    with pytest.raises(Undecided, match="takes too long"):
+        shown({"regex": r"(\w+\s?)+\d{5}$"}, "word " * 5_000)
+
+
+def test_a_requirement_without_a_rule_is_refused() -> None:
+    spec = JudgeSpec.model_validate({"requirements": [{"id": "r", "text": "R."}]})
+    with pytest.raises(ValueError, match="no rule decides r"):
+        judge(spec, record(), page())
+
+
+SPEC = JudgeSpec.model_validate(
+    {
+        "validity": [
+            {"id": "named", "rule": {"contains": "{item.company}"}},
+            {"id": "quoted", "rule": {"contains": "grew"}, "on": "excerpts"},
+        ],
+        "requirements": [
+            {"id": "counted", "rule": {"contains": "1,234"}},
+            {"id": "renamed", "rule": {"contains": "Bolt"}},
+        ],
+    }
+)
+
+
+def outcome(verdict: Verdict) -> tuple[bool, bool, str]:
+    return verdict.full, verdict.retrieval, verdict.reason
+
+
+def test_a_record_that_shows_everything() -> None:
+    verdict = judge(SPEC, record(excerpts=("Acme (formerly Bolt) grew to 1,234",)), page())
+    assert outcome(verdict) == (True, True, "")
+    assert all(verdict.criteria.values())
+    assert (verdict.confidence, verdict.judge) == (3, "rules")
+
+
+def test_what_the_page_shows_and_the_excerpts_do_not() -> None:
+    verdict = judge(SPEC, record(), page())
+    assert outcome(verdict) == (False, True, "not supported: counted")
+
+
+def test_an_unfaithful_excerpt_settles_the_full_verdict_alone() -> None:
+    quotes = ("Acme (formerly Bolt) grew to 1,234", "grew to 1,235 staff")
+    verdict = judge(SPEC, record(excerpts=quotes), page())
+    assert outcome(verdict) == (
+        False,
+        True,
+        "excerpt 2: a number differs: 1235 (the page: 1234)",
+    )
+    assert verdict.requirements == {"counted": Shown(True, True), "renamed": Shown(True, True)}
+
+
+def test_a_record_without_excerpts_has_none_that_are_faithful() -> None:
+    verdict = judge(JudgeSpec(), record(excerpts=()), page())
+    assert outcome(verdict) == (False, True, "no excerpts")
+
+
+def test_an_unclear_answer_settles_the_full_verdict_alone() -> None:
+    verdict = judge(JudgeSpec(), record(answer={"claim": "Answer:"}), page())
+    assert outcome(verdict) == (False, True, "the answer is empty")
+
+
+def test_an_invalid_record_short_circuits() -> None:
+    verdict = judge(SPEC, record(excerpts=("formerly Bolt",)), page())
+    assert outcome(verdict) == (False, False, "not valid: quoted")
+    assert verdict.validity == {"named": True, "quoted": False}
+    assert verdict.requirements == {"counted": NEITHER, "renamed": NEITHER}
+    assert verdict.excerpts_faithful
+    assert verdict.answer_intent_clear
+
+
+def test_a_page_that_is_not_usable_satisfies_nothing() -> None:
+    verdict = judge(SPEC, record(), page(state="blocked", reason="a captcha"))
+    assert outcome(verdict) == (False, False, "page not usable: blocked (a captcha)")
+    assert not any(verdict.criteria.values())
+    empty = judge(JudgeSpec(), record(), page(state="dead", reason="404"))
+    assert not empty.full
+
+
+def test_a_verdict_and_what_it_comes_from_can_be_sent_to_a_process() -> None:
+    sent = pickle.loads(pickle.dumps((SPEC, record(), judge(SPEC, record(), page()))))
+    assert sent == (SPEC, record(), judge(SPEC, record(), page()))
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        None,
+        "",
+        " ",
+        "...",
+        {},
+        [],
+        {"a": ""},
+        [{"a": [None, "-"]}],
+        "Thought process:",
+        "Solution",
+        "**Answer:**",
+        "Let’s solve this step by step.",
+        "Okay, let's think step by step",
+        "N/A",
+    ],
+)
+def test_answers_that_say_nothing(answer: Any) -> None:
+    assert unclear_answer(record(answer=answer))
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [0, False, "42", "Answer: 42", {"a": "", "b": 1}, [["x"]], "사랑의 사도", "The Solution Group"],
+)
+def test_answers_that_say_something(answer: Any) -> None:
+    assert not unclear_answer(record(answer=answer))
+
+
+def test_an_item_must_be_named() -> None:
+    assert unclear_answer(record(item={"company": " "})) == "the item's company is empty"
+
+
+@pytest.mark.parametrize("more", [None, False, 7, 1.5, [], {"a": ["b"]}])
+def test_what_is_more_in_an_item_may_be_anything(more: Any) -> None:
+    assert not unclear_answer(record(item={"company": "Acme", "more": more}))
+
+
+def test_an_answer_may_be_of_any_depth() -> None:
+    answer: Any = "x"
+    for _ in range(50_000):
+        answer = [answer]
+    assert not unclear_answer(record(answer=answer))
+
+
+def test_a_task_that_requires_nothing_is_satisfied_by_no_unusable_page() -> None:
+    spec = JudgeSpec()
+    record = Record(0, None, {}, "https://a.example/", (), "yes")
+    page = PageSeen("dead", "status 404", "https://a.example/", PageText(""))
+    verdict = judge(spec, record, page)
+    assert not verdict.retrieval
+    assert not verdict.full
