@@ -1,4 +1,4 @@
-"""The README's commands and its Python run as printed, and print what it says they do."""
+"""The commands and the Python of README.md and docs/ run, and print what is printed there."""
 
 import os
 import re
@@ -15,8 +15,11 @@ ROOT = Path(__file__).parent.parent
 BLOCK = re.compile(r"^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 
 
-def blocks() -> Iterator[tuple[str, str]]:
-    return (match.groups() for match in BLOCK.finditer((ROOT / "README.md").read_text("utf-8")))
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+
+
+def blocks(page: Path) -> Iterator[tuple[str, str]]:
+    return (match.groups() for match in BLOCK.finditer(page.read_text("utf-8")))
 
 
 @pytest.fixture
@@ -52,9 +55,10 @@ def words(text: str) -> list[list[str]]:
     return [line.split() for line in text.splitlines() if line.strip()]
 
 
-def test_all_of_it_in_order(folder: Path) -> None:
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_every_block_runs_in_order(page: Path, folder: Path) -> None:
     shown = ""
-    for language, text in blocks():
+    for language, text in blocks(page):
         if language == "sh":
             shown = run(["sh", "-eu", "-c", text], folder)
         elif language == "python":
@@ -69,7 +73,20 @@ def test_all_of_it_in_order(folder: Path) -> None:
 
 def test_the_demo_shows_the_worked_case() -> None:
     """WANDR, section 5: soft F1 0.57, hard F1 0.33. What stands here is what the demo prints."""
-    _, printed = next(block for block in blocks() if block[0] == "text")
+    _, printed = next(block for block in blocks(ROOT / "README.md") if block[0] == "text")
     table = words(printed)
     assert table[2][:6] == ["explorer", "full", "soft", "0.56", "0.58", "0.57"]
     assert table[3][:5] == ["full", "hard", "0.33", "0.33", "0.33"]
+
+
+LINK = re.compile(r"\]\((?!https?:|#)([^)#\s]+)")
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_every_link_leads_to_a_file(page: Path) -> None:
+    missing = [
+        target
+        for target in LINK.findall(page.read_text("utf-8"))
+        if not (page.parent / target).exists()
+    ]
+    assert missing == []
