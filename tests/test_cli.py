@@ -15,7 +15,7 @@ from click.testing import CliRunner, Result
 from conftest import ROOT, Command, command_line, environment
 from material import Gate, article, read_lines, serving, write_archive, write_lines
 
-from cli import main
+from grader.commands.front import main
 
 EXAMPLES = ROOT / "examples"
 GRADE = ("grade", EXAMPLES / "runs" / "explorer.jsonl", "--tasks", EXAMPLES / "tasks")

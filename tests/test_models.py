@@ -19,7 +19,7 @@ from material import article, read_lines, write_archive, write_lines
 from modelserver import Asked, Dropped, ModelServer, agrees, model_behind, refuses, says
 from test_cli import rows, without_work
 
-from cli import main
+from grader.commands.front import main
 from grader.stages import judging
 from queues import adaptive
 from queues.node import Retry

@@ -8,10 +8,13 @@ from collections.abc import Iterator
 from importlib.metadata import packages_distributions
 from pathlib import Path
 
+from grader.commands.front import GROUPS
+
 ROOT = Path(__file__).parent.parent
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))
 SETUPTOOLS = PROJECT["tool"]["setuptools"]
 OURS = {pattern.removesuffix("*") for pattern in SETUPTOOLS["packages"]["find"]["include"]}
+COMMANDS = [place for group in GROUPS.values() for place, _ in group.values()]
 FILES = [
     path
     for name in sorted(OURS)
@@ -32,7 +35,7 @@ def imports(source: Path) -> Iterator[str]:
 def needed() -> set[str]:
     """The packages from elsewhere that the command line leads to."""
     found: set[str] = set()
-    ahead = ["cli"]
+    ahead = ["cli", *(place.partition(":")[0] for place in COMMANDS)]
     while ahead:
         name = ahead.pop()
         source = ROOT / f"{name.replace('.', '/')}.py"
