@@ -1,4 +1,4 @@
-"""The guard: which addresses an untrusted model may send the grader to."""
+"""The guard: which addresses may be visited. An untrusted model chooses them."""
 
 import asyncio
 import math
@@ -16,18 +16,19 @@ from fetchers.page import Dead, Refused, Unreachable
 
 Address = IPv4Address | IPv6Address
 Lookup = Callable[[str], Awaitable[Sequence[str]]]
-"""A host name to its addresses; raises `socket.gaierror` as `getaddrinfo` does."""
+"""Gives the addresses of a host name. Raises `socket.gaierror` as `getaddrinfo` does."""
 
-MAX_URL = 16_384  # characters; servers take about half of it
+MAX_URL = 16_384  # characters; servers accept about half of it
 
-# Names that mean something inside a network only (RFC 6761, 6762, 7686, 8375, ICANN's list of
-# collisions, habit). A name without a dot is such a name too.
+# Names that exist only inside a network (RFC 6761, 6762, 7686, 8375, ICANN's list of name
+# collisions, and common practice). A name without a dot is also such a name.
 _INSIDE = (
     ".corp", ".home", ".home.arpa", ".internal", ".intranet", ".lan", ".local", ".localdomain",
     ".localhost", ".mail", ".onion", ".private",
 )  # fmt: skip
 
-# What the Fetch standard blocks, and stores that would take a request's lines for commands.
+# Ports that the Fetch standard blocks, and ports of databases, which could read the lines of a
+# request as commands.
 _BAD_PORTS = frozenset((
     0, 1, 7, 9, 11, 13, 15, 17, 19, 20, 21, 22, 23, 25, 37, 42, 43, 53, 69, 77, 79, 87, 95, 101,
     102, 103, 104, 109, 110, 111, 113, 115, 117, 119, 123, 135, 137, 139, 143, 161, 179, 389, 427,
@@ -37,8 +38,8 @@ _BAD_PORTS = frozenset((
     1433, 1521, 3306, 3389, 5432, 5900, 6379, 11211, 27017,
 ))  # fmt: skip
 
-# Every IPv4 block without a public server in it (IANA's registry of special addresses), and
-# Azure's 168.63.129.16, a public address that is a door to the host.
+# Every IPv4 block without a public server (IANA's registry of special addresses), and Azure's
+# 168.63.129.16: a public address that leads to the host machine.
 _CLOSED_V4 = {
     IPv4Network(block): why
     for block, why in {
@@ -60,7 +61,7 @@ _CLOSED_V4 = {
         "240.0.0.0/4": "reserved",
     }.items()
 }
-# Public servers have IPv6 addresses of 2000::/3 alone, and none in these parts of it.
+# Public servers have IPv6 addresses in 2000::/3 only, but not in these blocks of it.
 _GLOBAL_V6 = IPv6Network("2000::/3")
 _CLOSED_V6 = {
     IPv6Network(block): why
@@ -75,7 +76,7 @@ _NAT64 = IPv6Network("64:ff9b::/96")
 
 
 def closed(address: Address) -> str:
-    """Why no public server stands at `address` (`loopback`, `private`, …); empty if one may."""
+    """Say why `address` is not public ("loopback", "private", ...); empty if it is public."""
     if isinstance(address, IPv4Address):
         return next((why for block, why in _CLOSED_V4.items() if address in block), "")
     if address.ipv4_mapped is not None or address in _NAT64 or _is_isatap(address):
@@ -89,24 +90,27 @@ def _is_isatap(address: IPv6Address) -> bool:
     return (int(address) >> 32) & 0xFDFF_FFFF == 0x0000_5EFE
 
 
-_threads = ThreadPoolExecutor(64, thread_name_prefix="resolver")
+_resolver_threads = ThreadPoolExecutor(64, thread_name_prefix="resolver")
 
 
 async def system_lookup(host: str) -> Sequence[str]:
-    """Asks the system's resolver, away from the event loop."""
+    """Ask the system's resolver, outside the event loop."""
 
     def ask() -> list[str]:
-        # As bytes, since Python's own IDNA refuses names that resolvers answer for.
+        # As bytes: Python's own IDNA codec refuses some names that resolvers know.
         answers = socket.getaddrinfo(host.encode("ascii"), None, type=socket.SOCK_STREAM)
         return [str(sockaddr[0]) for *_, sockaddr in answers]
 
-    return await asyncio.get_running_loop().run_in_executor(_threads, ask)
+    return await asyncio.get_running_loop().run_in_executor(_resolver_threads, ask)
 
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """What may be visited: the URL as a browser reads it, without credentials and fragment; its
-    host (lower case, IDNA, an IPv6 address without brackets) and port."""
+    """An address that may be visited.
+
+    `url` is the URL as a browser reads it, without user name, password and fragment. `host` is in
+    lower case and IDNA form; an IPv6 address has no brackets.
+    """
 
     url: str
     host: str
@@ -114,10 +118,11 @@ class Target:
 
 
 class Guard:
-    """Decides which addresses may be visited; all but the public web's are `Refused`.
+    """Decides which addresses may be visited: those of the public web, and allowed hosts.
 
-    `allow` opens single hosts, each as `HOST` (any port) or `HOST:PORT`; ValueError names one
-    that is neither. `lookup` answers for the system's resolver; `timeout` is its time in seconds.
+    `allow` lists hosts that are allowed anyway, each as `HOST` (any port) or `HOST:PORT`. `lookup`
+    resolves host names; `timeout` is its limit in seconds. Raises ValueError for an entry of
+    `allow` in another form.
     """
 
     def __init__(
@@ -126,10 +131,13 @@ class Guard:
         self._allowed = frozenset(map(_host_and_port, allow))
         self._lookup = lookup
         self._timeout = timeout
-        self._answered = -math.inf  # when the resolver last answered for a public name
+        self._answered = -math.inf  # time of the resolver's last answer for a public name
 
     def target(self, url: str) -> Target:
-        """Reads `url` and checks all that can be checked before resolving."""
+        """Read `url` and check everything that can be checked before the host is resolved.
+
+        Raises Refused if `url` is not an http(s) URL, or its host or port may not be visited.
+        """
         if len(url) > MAX_URL:
             raise Refused("not an address: too long")
         try:
@@ -146,7 +154,7 @@ class Guard:
         return Target(parsed.href, host, port)
 
     def check(self, host: str, port: int) -> None:
-        """Refuses a host and port for what they are, before any resolving."""
+        """Check a host and port before the host is resolved. Raises Refused."""
         if self._allows(host, port):
             return
         if port in _BAD_PORTS:
@@ -162,10 +170,10 @@ class Guard:
             raise Refused(f"{name} is a name inside a network")
 
     async def addresses(self, host: str, port: int) -> Sequence[str]:
-        """The addresses of `host`, all of them checked: connect to these and look up no more.
+        """Resolve `host` and check every address. Connect to one of these; do not resolve again.
 
-        Raises Refused if any of them is not public, Dead for a name that does not exist
-        according to a resolver that answers for others, Unreachable if the resolver fails.
+        Raises Refused if an address is not public, Dead if the resolver says that the name does
+        not exist while it answers for other names, and Unreachable if the resolver fails.
         """
         self.check(host, port)
         if _address(host):
@@ -190,14 +198,14 @@ class Guard:
             if error.errno in _NO_SUCH_HOST and await self._resolver_works():
                 raise Dead("no such host") from None
             raise Unreachable(f"the resolver failed: {error.strerror}") from None
-        except (OSError, UnicodeError):  # a time-out is an OSError
+        except (OSError, UnicodeError):  # a timeout is an OSError
             raise Unreachable("the resolver did not answer") from None
         if not found:
             raise Unreachable("the resolver gave no address")
         return found
 
     async def _resolver_works(self) -> bool:
-        """Whether it has answered for a public name of late, or does so now."""
+        """Say if the resolver has just answered for a public name, or does so now."""
         now = time.monotonic()
         if now - self._answered < _TRUST:
             return True
@@ -215,9 +223,9 @@ class Guard:
 _DEFAULT_PORTS = {"http": 80, "https": 443}
 _NO_SUCH_HOST = (socket.EAI_NONAME, getattr(socket, "EAI_NODATA", socket.EAI_NONAME))
 _WELL_KNOWN = ("example.com", "www.wikipedia.org")
-_TRUST = 60.0  # seconds for which one answer shows that the resolver works
+_TRUST = 60.0  # seconds; one answer shows for this long that the resolver works
 
-# Two labels at least: what has no dot is looked for inside.
+# At least two labels: a resolver may look for a name without a dot in its own network.
 _NAME = re.compile(r"(?=.{1,253}$)[^.]{1,63}(\.[^.]{1,63})+")
 
 
@@ -229,7 +237,7 @@ def _address(host: str) -> Address | None:
 
 
 def _host_and_port(entry: str) -> tuple[str, int | None]:
-    """`HOST` or `HOST:PORT`, the host in any spelling, as it is compared."""
+    """Read `HOST` or `HOST:PORT` into the form in which hosts and ports are compared."""
     match = re.fullmatch(r"(\[.+\]|[^]:/?#@\\[]+)(?::(\d+))?", entry.strip())
     host, port = match.groups() if match else (f"[{entry.strip()}]", None)
     try:

@@ -1,4 +1,4 @@
-"""URLs: which of them are one, and whose they are."""
+"""URLs: which spellings are one address, and which host and domain a URL has."""
 
 import re
 from functools import cache
@@ -6,7 +6,7 @@ from functools import cache
 from ada_url import URL, normalize_url
 from publicsuffixlist import PublicSuffixList
 
-# Parameters that say where a click came from and never what is shown.
+# Query parameters that name the source of a click. They do not change the page.
 _TRACKING = frozenset((
     "_ga", "_gl", "_hsenc", "_hsmi", "__hsfp", "__hssc", "__hstc", "_openstat", "dclid", "epik",
     "fbclid", "gad_campaignid", "gad_source", "gbraid", "gclid", "gclsrc", "hsctatracking",
@@ -16,37 +16,58 @@ _TRACKING = frozenset((
 ))  # fmt: skip
 _TRACKING_PREFIXES = ("utm_", "mtm_", "hsa_")
 
-# A stray `%` before an escape would make a new one out of what is decoded: such a one is left.
+# An escape that follows a stray `%` is left as it is: decoded, it would form a new escape.
 _ESCAPE = re.compile(r"(?<!%)(?<!%[0-9A-Fa-f])%[0-9A-Fa-f]{2}")
+_TEXT_DIRECTIVE = ":~:"  # "#:~:text=..." marks text; the browser removes it from the fragment
 _UNRESERVED = re.compile(r"[A-Za-z0-9._~-]")
 
 
 def canonical(url: str) -> str:
-    """The one form of all URLs that are the same address (scoring.md, section 3).
+    """Give the one form that all spellings of an address share (scoring.md, section 3).
 
-    Text that is no http(s) URL comes back without surrounding white space. Never raises, and
+    User name and password do not count, since no request sends them. Text that is not an http(s)
+    URL is returned without surrounding white space. Never raises, and
     `canonical(canonical(x)) == canonical(x)`.
     """
     text = url.strip()
     try:
         href = normalize_url(text)
     except ValueError:
-        # Lone surrogates are read as U+FFFD, as a browser does; else it is no URL.
+        # A browser reads a lone surrogate as U+FFFD.
         scalars = text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
         return text if scalars == text else canonical(scalars)
     if not href.startswith(("http://", "https://")):
         return text
+    if "@" in href:
+        href = without_credentials(href)
     if "%" in href:
         href = _ESCAPE.sub(lambda escape: _unescape(escape[0]), href)
     rest, _, fragment = href.partition("#")
     if "?" in rest:
         rest = _without_tracking(rest)
-    return f"{rest}#{fragment}" if fragment.startswith(("!", "/")) else rest
+    route = fragment.partition(_TEXT_DIRECTIVE)[0]
+    return f"{rest}#{route}" if route.startswith(("!", "/")) else rest
+
+
+def without_credentials(url: str) -> str:
+    """Give `url` without its user name and password; text that is not a URL unchanged.
+
+    A URL that has credentials is returned in the form in which a browser writes it, so that
+    `https://good.example@evil.example/` cannot be taken for a page of `good.example`.
+    """
+    try:
+        parsed = URL(url)
+    except ValueError:
+        return url
+    if not (parsed.username or parsed.password):
+        return url
+    parsed.username = parsed.password = ""
+    return parsed.href
 
 
 @cache
 def _unescape(escape: str) -> str:
-    """The character where it is an unreserved one, else the escape in upper case (RFC 3986)."""
+    """Decode the escape of an unreserved character; write any other in upper case (RFC 3986)."""
     character = chr(int(escape[1:], 16))
     return character if _UNRESERVED.match(character) else escape.upper()
 
@@ -67,7 +88,7 @@ def _is_tracking(parameter: str) -> bool:
 
 
 def hostname(url: str) -> str:
-    """The host as a browser reads it (lower case, IDNA, no port); empty where there is none."""
+    """Give the host as a browser reads it (lower case, IDNA, no port); empty if `url` has none."""
     try:
         return URL(url).hostname
     except ValueError:
@@ -75,16 +96,21 @@ def hostname(url: str) -> str:
 
 
 def host_matches(url: str, domain: str) -> bool:
-    """Whether the host of `url` is `domain` or one under it. `domain` may be in any script or
-    case, or a URL whose host is meant."""
+    """Say if the host of `url` is `domain` or a host under it.
+
+    `domain` may be a name in any script and letter case, or a URL: then its host is compared.
+    """
     wanted = hostname(domain if "://" in domain else f"http://{domain.strip().lstrip('*.')}")
     host, wanted = hostname(url).rstrip("."), wanted.rstrip(".")
     return bool(wanted) and (host == wanted or host.endswith(f".{wanted}"))
 
 
 def registrable_domain(host: str) -> str:
-    """The name that its owner registered (`bbc.co.uk` of `www.bbc.co.uk`), by the public suffix
-    list; empty for an address, a public suffix and anything else that has none."""
+    """Give the domain that the owner registered (`bbc.co.uk` for `www.bbc.co.uk`).
+
+    Uses the public suffix list. Empty for an IP address, a public suffix, and text that is not a
+    host.
+    """
     name = hostname(f"http://{host}/").rstrip(".")
     if name.startswith("[") or name.rpartition(".")[2].isdecimal():
         return ""
@@ -93,4 +119,4 @@ def registrable_domain(host: str) -> str:
 
 @cache
 def _suffixes() -> PublicSuffixList:
-    return PublicSuffixList()  # 35 ms: not at import
+    return PublicSuffixList()  # takes 35 ms, so not at import

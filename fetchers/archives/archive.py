@@ -16,7 +16,7 @@ from ada_url import join_url
 from fetchers.archives import warc
 from fetchers.archives.warc import Capture, Payload
 from fetchers.page import Dead, Response, Unreachable
-from fetchers.urls import canonical
+from fetchers.urls import canonical, without_credentials
 
 _log = logging.getLogger(__name__)
 
@@ -119,7 +119,7 @@ class _Index:
             return None
         return Response(
             status=head.status or 200,
-            final_url=uri,
+            final_url=without_credentials(uri),
             headers=head.headers,
             body=payload.body,
             via="archive",

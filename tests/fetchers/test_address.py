@@ -61,6 +61,10 @@ REFUSED = [
     "http://example.com@127.0.0.1/", "http://example.com:80@127.0.0.1:81/",
     "http://127.0.0.1#@example.com/", "http://127.0.0.1\\@example.com/", "http:127.0.0.1/",
     "http:\\\\127.0.0.1/", "ht\ttp://127.0.0.1/", "http://127.0.\n0.1/", "\x00http://127.0.0.1/",
+    "https://good.example@127.0.0.1/", "https://a@good.example@127.0.0.1/",
+    "https://good.example%2F@127.0.0.1/", "https://good.example:443@[::1]/",
+    "https://good.example%40127.0.0.1/", "https://:@localhost/", "https://@127.1/",
+    "https:good.example@0x7f.1", "https://good.example\t@127.0.0.1/",
     "http://[::1]/", "http://[0:0:0:0:0:0:0:1]/", "http://[::ffff:127.0.0.1]/", "http://[::]/",
     "http://[fe80::1%25eth0]/", "http://[v1.a]/",
     "http://localhost/", "http://LOCALHOST./", "http://a.localhost/", "http://ｌｏｃａｌｈｏｓｔ/",
@@ -90,7 +94,7 @@ def test_open_addresses(address: str) -> None:
 
 @given(st.ip_addresses())
 @example(IPv4Address("192.0.0.9"))
-def test_nothing_open_is_special_by_the_registry(address: IPv4Address | IPv6Address) -> None:
+def test_an_open_address_is_global_in_the_registry(address: IPv4Address | IPv6Address) -> None:
     if not address.is_global or address.is_multicast or address.is_reserved:
         wraps = isinstance(address, IPv6Address) and any(address in block for block in WRAPPING)
         assert closed(address) or wraps
@@ -131,6 +135,11 @@ def _spellings(address: IPv4Address) -> st.SearchStrategy[str]:
 def test_every_spelling_of_a_closed_address_is_refused(spelling: str) -> None:
     with pytest.raises(Refused):
         Guard().target(f"http://{spelling}/")
+
+
+@pytest.mark.parametrize("user", ["u@", "u:p@", ":p@", "@", "127.0.0.1@", "a@b:c@", "u%40h:%2F@"])
+def test_a_target_has_no_credentials(user: str) -> None:
+    assert Guard().target(f"https://{user}good.example/@a").url == "https://good.example/@a"
 
 
 @given(st.text())
@@ -182,7 +191,7 @@ def test_an_allowed_host_opens_no_other(allowed: str, url: str) -> None:
 
 
 @pytest.mark.parametrize("entry", ["", "http://a/", "a:b", "a:99999", "a/b", "u@h", "a:b:c", "a b"])
-def test_what_is_no_host_cannot_be_allowed(entry: str) -> None:
+def test_text_that_is_not_a_host_cannot_be_allowed(entry: str) -> None:
     with pytest.raises(ValueError, match="not a host"):
         Guard([entry])
 
@@ -199,7 +208,7 @@ async def test_one_closed_address_among_the_answers_refuses_the_name(address: st
         await guard.addresses("example.org", 80)
 
 
-async def test_every_answer_is_checked_anew() -> None:
+async def test_every_answer_of_the_resolver_is_checked() -> None:
     names = Names(example_org=[PUBLIC])
     names.answers["example.org"].append(["127.0.0.1"])
     guard = Guard(lookup=names)
@@ -209,14 +218,14 @@ async def test_every_answer_is_checked_anew() -> None:
 
 
 @pytest.mark.parametrize("host", ["127.0.0.1", "localhost", "::1"])
-async def test_a_host_that_was_never_a_target_is_checked_too(host: str) -> None:
+async def test_a_host_is_checked_even_if_it_was_never_a_target(host: str) -> None:
     names = Names(localhost=[PUBLIC])
     with pytest.raises(Refused):
         await Guard(lookup=names).addresses(host, 80)
     assert names.asked == []
 
 
-async def test_an_allowed_name_may_lead_inside() -> None:
+async def test_an_allowed_name_may_have_a_private_address() -> None:
     guard = Guard(["wiki:8000"], Names(wiki=["10.0.0.7"]))
     assert await guard.addresses("wiki", 8000) == ["10.0.0.7"]
 
@@ -237,23 +246,23 @@ async def test_no_such_host_by_a_resolver_that_answers_when_asked() -> None:
 
 
 @pytest.mark.parametrize("answer", [NO_SUCH_NAME, NO_RESOLVER, OSError("broken"), []])
-async def test_a_resolver_that_answers_for_nobody_kills_no_name(
+async def test_no_name_is_dead_if_the_resolver_answers_for_no_name(
     answer: OSError | list[str],
 ) -> None:
     names = Names(gone_example_org=answer, wiki=["10.0.0.7"])
     guard = Guard(["wiki"], names)
-    await guard.addresses("wiki", 80)  # by a file of hosts, say: this shows nothing
+    await guard.addresses("wiki", 80)  # perhaps from /etc/hosts: no proof that the resolver works
     with pytest.raises(Unreachable):
         await guard.addresses("gone.example.org", 80)
 
 
-async def test_a_resolver_that_fails_for_a_name_does_not_kill_it() -> None:
+async def test_a_name_is_not_dead_if_the_resolver_fails_for_it() -> None:
     guard = Guard(lookup=Names(slow_example_org=NO_RESOLVER, example_com=[PUBLIC]))
     with pytest.raises(Unreachable):
         await guard.addresses("slow.example.org", 80)
 
 
-async def test_a_resolver_that_hangs_is_left() -> None:
+async def test_a_resolver_that_hangs_times_out() -> None:
     async def never(host: str) -> Sequence[str]:
         await asyncio.Event().wait()
         return []
@@ -262,5 +271,5 @@ async def test_a_resolver_that_hangs_is_left() -> None:
         await Guard(lookup=never, timeout=0.01).addresses("example.org", 80)
 
 
-async def test_the_system_resolves() -> None:
+async def test_the_resolver_of_the_system_is_used() -> None:
     assert "127.0.0.1" in await Guard(["localhost"]).addresses("localhost", 80)

@@ -4,7 +4,13 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from fetchers.urls import canonical, host_matches, hostname, registrable_domain
+from fetchers.urls import (
+    canonical,
+    host_matches,
+    hostname,
+    registrable_domain,
+    without_credentials,
+)
 
 ONE = [
     ("HTTPS://Example.COM/a", "https://example.com/a"),
@@ -35,6 +41,33 @@ ONE = [
     ("https://example.com/?a=&b&a=+%20;x&&", "https://example.com/?a=&b&a=+%20;x&&"),
     ("https://example.com/?utmost=1&ref=2", "https://example.com/?utmost=1&ref=2"),
     ("https://example.com/?", "https://example.com/?"),
+    ("https://user@example.com/", "https://example.com/"),
+    ("https://user:secret@example.com/a?b=1", "https://example.com/a?b=1"),
+    ("https://:secret@example.com/", "https://example.com/"),
+    ("https://@example.com/", "https://example.com/"),
+    ("https://a@b:c@example.com/", "https://example.com/"),
+    ("https://a%40b:%3A@example.com/", "https://example.com/"),
+    ("https://good.example@example.com:443\\a", "https://example.com/a"),
+    ("https://example.com\\@good.example/", "https://example.com/@good.example/"),
+    ("https://example.com/@user:a", "https://example.com/@user:a"),
+    ("https://example.com/?to=a@b", "https://example.com/?to=a@b"),
+    ("https://ex%61mple.com/", "https://example.com/"),
+    ("https://ｅxample。com/", "https://example.com/"),
+    ("https:\\\\example.com\\a", "https://example.com/a"),
+    ("https:example.com/a", "https://example.com/a"),
+    ("https:///example.com/a", "https://example.com/a"),
+    ("https://example.com:/a", "https://example.com/a"),
+    ("https://example.com:00443/a", "https://example.com/a"),
+    ("https://exam\tple.com/\na", "https://example.com/a"),
+    ("https://XN--BCHER-KVA.example/", "https://xn--bcher-kva.example/"),
+    ("http://0x7f.1/", "http://127.0.0.1/"),
+    ("http://[0:0::1]/", "http://[::1]/"),
+    ("https://example.com/.%2e/%2E/a", "https://example.com/a"),
+    ("https://example.com/..", "https://example.com/"),
+    ("https://example.com/?a=%7e%e2%82%ac", "https://example.com/?a=~%E2%82%AC"),
+    ("https://example.com/#/a:~:text=word", "https://example.com/#/a"),
+    ("https://example.com/#", "https://example.com/"),
+    ("https://example.com/?_ga=1&yclid=2&hsa_acc=3&mtm_kwd=4", "https://example.com/"),
     ("ftp://Example.com/", "ftp://Example.com/"),
     (" no address ", "no address"),
     ("http://", "http://"),
@@ -49,12 +82,18 @@ DIFFERENT = [
     ("https://example.com/A", "https://example.com/a"),
     ("https://example.com/a%2Fb", "https://example.com/a/b"),
     ("https://example.com/#/a", "https://example.com/#/b"),
+    ("https://example.com:8443/", "https://example.com/"),
+    ("https://example.com./", "https://example.com/"),
+    ("https://example.com/?a", "https://example.com/?a="),
+    ("https://example.com/?A=1", "https://example.com/?a=1"),
+    ("https://example.com/a//b", "https://example.com/a/b"),
 ]
 
 # Text that is nearly always a URL, of the parts that normalisation looks at.
 _pieces = st.sampled_from((
     "%", "%2", "5", "41", "%25", "%7e", "%2E", ".", "..", "/", "?", "&", "=", "#", "#!", "#/", ";",
     "utm_source", "gclid", "a", "é", "\ud800", "\x00", " ", "\t", "\\", "|", "@", ":", "[", "'",
+    "u@", ":p@",
 ))  # fmt: skip
 _nearly = st.builds(
     lambda scheme, pieces: scheme + "".join(pieces),
@@ -64,12 +103,12 @@ _nearly = st.builds(
 
 
 @pytest.mark.parametrize(("url", "expected"), ONE)
-def test_what_does_not_count(url: str, expected: str) -> None:
+def test_spellings_of_one_address_have_one_form(url: str, expected: str) -> None:
     assert canonical(url) == expected
 
 
 @pytest.mark.parametrize(("one", "other"), DIFFERENT)
-def test_what_counts(one: str, other: str) -> None:
+def test_different_addresses_have_different_forms(one: str, other: str) -> None:
     assert canonical(one) != canonical(other)
 
 
@@ -84,8 +123,23 @@ def test_any_text_has_one_stable_form(text: str) -> None:
     once.encode()
 
 
-def test_ten_megabytes_take_no_time_to_speak_of() -> None:
+def test_ten_megabytes_of_parameters_take_linear_time() -> None:
     assert canonical("http://a/?" + "utm_a=%41&" * 1_000_000) == "http://a/"
+
+
+@pytest.mark.parametrize(
+    ("url", "expected"),
+    [
+        ("https://user:secret@Example.com/a#b", "https://example.com/a#b"),
+        ("https://good.example@evil.example/", "https://evil.example/"),
+        ("https://Example.com/a", "https://Example.com/a"),
+        ("https://Example.com\\@good.example/", "https://Example.com\\@good.example/"),
+        ("someone@example.com", "someone@example.com"),
+        ("", ""),
+    ],
+)
+def test_a_user_name_and_a_password_are_removed(url: str, expected: str) -> None:
+    assert without_credentials(url) == expected
 
 
 @pytest.mark.parametrize(

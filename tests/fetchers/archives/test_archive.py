@@ -82,7 +82,16 @@ async def test_a_captured_response_comes_back_whole(warc: Warc) -> None:
     assert got.headers == {"content-type": "text/html", "x-a": "1, 2"}
 
 
-async def test_what_is_not_there_is_none(warc: Warc) -> None:
+@pytest.mark.parametrize("captured", [URL, "https://good.example@example.org/a"])
+@pytest.mark.parametrize("cited", [URL, "https://user:secret@example.org/a"])
+async def test_credentials_do_not_count(warc: Warc, captured: str, cited: str) -> None:
+    warc.add(captured, b"hello")
+    got = await Archives([warc.close()]).fetch(cited)
+    assert got is not None
+    assert (got.body, got.final_url) == (b"hello", URL)
+
+
+async def test_a_url_that_was_not_captured_gives_none(warc: Warc) -> None:
     warc.add(URL, b"hello")
     archives = Archives([warc.close()])
     assert await archives.fetch("https://example.org/b") is None
