@@ -73,8 +73,10 @@ class Grader:
         await self._pipeline.__aexit__(*error)
 
     async def page(self, url: str) -> Page:
-        """The page behind a URL as records that cite it are judged on."""
-        return await self._pipeline.pages.page(canonical(url))
+        """The page at a URL, as the records that cite it are judged on it."""
+        pages, url = self._pipeline.pages, canonical(url)
+        page = await pages.triage(url, await pages.fetch(url))
+        return await pages.render(url, page) if pages.worth_a_browser(page) else page
 
     async def stop(self, grace: float) -> None:
         """Take no new work, give what is under way `grace` seconds to end, keep its results.

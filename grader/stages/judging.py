@@ -11,7 +11,7 @@ from fetchers.page import Page
 from grader.stages import workers
 from grader.stages.roles import Roles
 from grader.stages.spending import Spending
-from grader.stages.stored import kept
+from grader.stages.stored import decoder
 from judges.endpoint.questions import EFFORTS, Ask, RateLimited, Reply, Request, Trouble, Usage
 from judges.records import model
 from judges.records.model import PROMPT_VERSION, Facts
@@ -72,7 +72,7 @@ class ByRules:
             self._work,
             key=lambda case: digest(*_depends_on(case)),
             workers=2 * processes,
-            memory=Memory(store, orjson.dumps, kept(Verdict)),
+            memory=Memory(store, orjson.dumps, decoder(Verdict)),
         )
         self.nodes: list[Node[Any, Any]] = [self._judge]
         self.roles: Roles | None = None
@@ -126,7 +126,7 @@ class ByModel:
             self._work,
             key=self._key,
             workers=AHEAD * slots,
-            memory=Memory(store, orjson.dumps, kept(_Judged)),
+            memory=Memory(store, orjson.dumps, decoder(_Judged)),
         )
         roles = Roles(store, self.ask, name, spending)
         self.roles: Roles | None = roles

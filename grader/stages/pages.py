@@ -1,12 +1,14 @@
-"""The way of a URL to a page: an archive or a visit, a browser where that shows too little, what
-is read in the body, and what state that is."""
+"""From a URL to a page: fetch (archive, cache or network), extract and triage, render in a browser.
+
+The steps are separate methods. `grader/kinds/collection/kind.py` calls them in order.
+"""
 
 import asyncio
 from collections.abc import Mapping
 from contextlib import AsyncExitStack
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, Literal, Self
 
 import orjson
 
@@ -21,7 +23,7 @@ from fetchers.triage.triage import triage, worth_a_browser
 from fetchers.web.http import Http, Limits
 from grader.settings import Settings
 from grader.stages import workers
-from grader.stages.stored import kept
+from grader.stages.stored import decoder
 from grader.stages.workers import Reading
 from queues.node import Memory, Node, Retry
 from queues.pool import Crashed, Pool, TimedOut
@@ -32,8 +34,11 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Visit:
-    """What is kept of a visit: the response with its body by digest (`sha256`). Where the
-    address leads nowhere `dead` says why, and there is no status and no body."""
+    """A row of the stages `archive`, `fetch` and `render`: a response without its body.
+
+    `sha256` is the digest of the body in the store of bodies. If the address leads nowhere, `dead`
+    is the reason, and `status` is None.
+    """
 
     status: int | None
     final_url: str
@@ -44,18 +49,36 @@ class Visit:
     dead: str = ""
 
 
-WAITING_VISITS = 2_000
-"""Visits that may wait for a connection, of which few go to one host: a slow host must not keep
-the others waiting."""
+@dataclass(frozen=True, slots=True)
+class FailedVisit:
+    """A visit that failed after all retries, or that the address guard refused. Never cached.
+
+    `partial` is what the server sent nevertheless: the body of a 429 or 5xx, or the start of a
+    body that was cut short.
+    """
+
+    state: Literal["refused", "unreachable"]
+    reason: str
+    partial: Visit | None = None
 
 
-class NoBrowserHere(Exception):
-    """Nothing can be rendered in this call."""
+MOST_VISITS_QUEUED = 2_000
+"""Visits that may wait for a connection at once. Few connections go to one host, so many visits
+must be able to wait: a slow host must not hold up the others."""
+
+VISIT_ATTEMPTS = 3
+"""Attempts at one visit in a call."""
+
+
+class BrowserMissing(Exception):
+    """No browser is installed: nothing can be rendered in this call."""
 
 
 class Pages:
-    """Pages by URL, with the stages that make them: archive, fetch, render, extract. An async
-    context manager."""
+    """Pages by URL, with the stages that make them: archive, fetch, extract, render.
+
+    An async context manager. A URL that was `unreachable` is not tried again in the same call.
+    """
 
     def __init__(self, settings: Settings, cache: Cache, pool: Pool) -> None:
         self._settings = settings
@@ -63,14 +86,17 @@ class Pages:
         self._pool = pool
         self._guard = Guard(settings.allow_hosts)
         self._stack = AsyncExitStack()
-        self._opening = asyncio.Lock()
+        self._opening_browser = asyncio.Lock()
         self._browser: Browser | None = None
-        self._no_browser = ""
-        self._in_vain: dict[str, Page] = {}  # what retries did not better in this call
+        self._browser_problem = ""
+        self._failed_visits: dict[str, FailedVisit] = {}
+        # By URL: pages that could not be extracted or rendered. Many rollouts cite the same page,
+        # and each attempt may take a minute.
+        self._failed_pages: dict[str, Page] = {}
         self.nodes = self._make_nodes()
 
     async def __aenter__(self) -> Self:
-        """Raises ArchiveError for an archive that cannot be used."""
+        """Open archives and http client. Raises ArchiveError if an archive cannot be used."""
         self._archives = Archives(self._settings.pages)
         self._archive_digest = await self._archives.digest() if self._settings.pages else ""
         self._http = await self._stack.enter_async_context(
@@ -83,99 +109,132 @@ class Pages:
 
     def _make_nodes(self) -> list[Node[Any, Any]]:
         settings, ledger, offline = self._settings, self._cache.ledger, self._settings.offline
-        again = None if offline else Retry((Unreachable,), attempts=3)
-        visits: Memory[Visit] = Memory(ledger, orjson.dumps, kept(Visit), fresh=self._is_fresh)
+        retry = None if offline else Retry((Unreachable,), attempts=VISIT_ATTEMPTS)
+        visits: Memory[Visit] = Memory(ledger, orjson.dumps, decoder(Visit), fresh=self._is_fresh)
         self._archive: Node[str, Visit | None] = Node(
             "archive",
-            self._look_in_archives,
+            self._find_in_archives,
             key=lambda url: digest(self._archive_digest, url),
             workers=settings.fetch_workers,
-            memory=Memory(ledger, orjson.dumps, kept(Visit | None)),
+            memory=Memory(ledger, orjson.dumps, decoder(Visit | None)),
         )
         self._fetch: Node[str, Visit] = Node(
             "fetch",
-            self._stay_offline if offline else self._visit,
+            self._answer_offline if offline else self._visit,
             key=digest,
-            workers=WAITING_VISITS,
+            workers=MOST_VISITS_QUEUED,
             memory=visits,
-            retry=again,
+            retry=retry,
         )
         self._render: Node[str, Visit] = Node(
             "render",
-            self._stay_offline if offline else self._show,
+            self._answer_offline if offline else self._show_in_browser,
             key=digest,
             workers=settings.browser_workers,
             memory=visits,
         )
         self._extract: Node[tuple[str, str], Reading] = Node(
             "extract",
-            self._read,
+            self._extract_body,
             key=lambda body: digest(EXTRACTOR_VERSION, *body),
             workers=2 * settings.cpu_workers,
-            memory=Memory(ledger, orjson.dumps, kept(Reading)),
+            memory=Memory(ledger, orjson.dumps, decoder(Reading)),
         )
         return [self._archive, self._fetch, self._render, self._extract]
 
     @property
     def problems(self) -> tuple[str, ...]:
-        """What a user should know: damage in the archives, a browser that would have been used."""
-        return (*self._archives.problems, *filter(None, (self._no_browser,)))
+        """Messages for the user: damage in the archives; a browser that is missing but needed."""
+        return (*self._archives.problems, *filter(None, (self._browser_problem,)))
 
-    async def page(self, url: str) -> Page:
-        """The page behind a canonical URL: visited, read and triaged. Never raises for what the
-        page or its host does; one that could not be had this time has the state `unreachable`."""
-        if url in self._in_vain:
-            return self._in_vain[url]
+    # The steps, in order.
+
+    async def fetch(self, url: str, *, anew: bool = False) -> Visit | FailedVisit:
+        """Fetch a canonical URL: from an archive, the cache or the network, in this order. With
+        `anew`, what is cached is not used.
+
+        Never raises for anything that the host does.
+        """
+        if not anew and (failed := self._failed_visits.get(url)):
+            return failed
         try:
-            page = await self._first(url)
+            visit = await self._archive(url, anew=anew) if self._settings.pages else None
+            return visit or await self._fetch(url, anew=anew)
         except Refused as refused:
-            return _no_page(url, "refused", str(refused))
+            return FailedVisit("refused", str(refused))
         except Unreachable as failure:
-            page = _no_page(url, "unreachable", str(failure))
-            if failure.response is not None:
-                page = await self._page(await self._kept(failure.response))
-                page = page if page.state == "blocked" else replace(page, state="unreachable")
-        if self._settings.browser and page.via == "http" and worth_a_browser(page.state):
-            page = await self._better(url, page)
+            partial = await self._store(failure.response) if failure.response else None
+            failed = FailedVisit("unreachable", str(failure), partial)
+            self._failed_visits[url] = failed
+            return failed
+
+    async def triage(self, url: str, visit: Visit | FailedVisit) -> Page:
+        """Extract the text of a visit of `url`, and name the state of the page.
+
+        A page whose text cannot be extracted is `unreachable` in this call. Raises MissingBody if
+        the cache loses the body again after a second fetch.
+        """
+        if page := self._failed_pages.get(url):
+            return page
+        try:
+            page = await self._page_of(url, visit)
+        except MissingBody:  # the cache has lost the body
+            page = await self._page_of(url, await self.fetch(url, anew=True))
         if page.state == "unreachable":
-            self._in_vain[url] = page
+            self._failed_pages[url] = page
         return page
 
-    async def read_again(self, page: Page) -> None:
-        """Read a page's body anew, whose text the cache has lost."""
+    def worth_a_browser(self, page: Page) -> bool:
+        """Whether a browser may show more of a page than plain http did."""
+        return self._settings.browser and page.via == "http" and worth_a_browser(page.state)
+
+    async def render(self, url: str, page: Page) -> Page:
+        """Render a page in a browser. Return the rendered page if it shows more than `page`.
+
+        It shows more if it is `ok`, or if `page` is `unrendered` and it has another state. If the
+        page ends the browser, the result is `unreachable`. Otherwise the result is `page`.
+        """
+        if failed := self._failed_pages.get(url):
+            return failed
+        try:
+            rendered = await self._rendered(url)
+        except (BrowserMissing, Refused):
+            return page
+        except Unreachable:
+            self._failed_pages[url] = page
+            return page
+        except Crashed as crash:
+            failed = replace(page, state="unreachable", reason=str(crash))
+            self._failed_pages[url] = failed
+            return failed
+        if rendered.state == "ok":
+            return rendered
+        named = rendered.state not in ("unreachable", "unrendered")
+        return rendered if page.state == "unrendered" and named else page
+
+    async def extract_again(self, page: Page) -> None:
+        """Extract the text of a page's body again, because the cache has lost the text."""
         await self._extract((page.sha256, page.content_type), anew=True)
 
-    async def _first(self, url: str) -> Page:
-        """The page without a browser, from an archive or else the network."""
+    # Helpers of the steps.
+
+    async def _rendered(self, url: str) -> Page:
+        """The page as the browser shows it. Raises BrowserMissing, Refused, Unreachable or
+        Crashed."""
         try:
-            return await self._page(await self._find(url))
-        except MissingBody:  # the cache has lost it
-            return await self._page(await self._find(url, anew=True))
+            return await self._page_of(url, await self._render(url))
+        except MissingBody:  # the cache has lost the body
+            return await self._page_of(url, await self._render(url, anew=True))
 
-    async def _find(self, url: str, anew: bool = False) -> Visit:
-        visit = await self._archive(url, anew=anew) if self._settings.pages else None
-        return visit or await self._fetch(url, anew=anew)
-
-    async def _better(self, url: str, page: Page) -> Page:
-        """The page as a browser shows it, where that is more: a page that can be used, or that is
-        said to be something where http saw nothing. Else the page as it is, or none where the
-        browser has died of it."""
-        try:
-            try:
-                shown = await self._page(await self._render(url))
-            except MissingBody:
-                shown = await self._page(await self._render(url, anew=True))
-        except Unreachable:
-            self._in_vain[url] = page  # it takes a browser long to give up
-            return page
-        except Crashed as end:
-            return replace(page, state="unreachable", reason=str(end))
-        except (NoBrowserHere, Refused):
-            return page
-        more = page.state == "unrendered" and shown.state not in ("unreachable", "unrendered")
-        return shown if shown.state == "ok" or more else page
-
-    async def _page(self, visit: Visit) -> Page:
+    async def _page_of(self, url: str, visit: Visit | FailedVisit) -> Page:
+        """Extract and triage a visit. Raises MissingBody if its body is not in the cache."""
+        if isinstance(visit, FailedVisit):
+            if visit.partial is None:
+                return _no_page(url, visit.state, visit.reason)
+            page = await self._page_of(url, visit.partial)
+            # A bot wall may answer 429 or 503. Any other partial page is not judged.
+            blocked = page.state == "blocked"
+            return page if blocked else replace(page, state=visit.state, reason=visit.reason)
         if visit.status is None:
             page = _no_page(visit.final_url, "dead", visit.dead)
             return replace(page, via=visit.via, fetched_at=visit.fetched_at)
@@ -198,55 +257,56 @@ class Pages:
             content_type=content_type,
         )
 
-    # What the stages do.
+    # The work of the stages.
 
-    async def _look_in_archives(self, url: str) -> Visit | None:
+    async def _find_in_archives(self, url: str) -> Visit | None:
         try:
             response = await self._archives.fetch(url)
         except Dead as end:
             return Visit(None, url, {}, "", "archive", now(), str(end))
-        return None if response is None else await self._kept(response)
+        return None if response is None else await self._store(response)
 
     async def _visit(self, url: str) -> Visit:
         try:
-            return await self._kept(await self._http.fetch(url))
+            return await self._store(await self._http.fetch(url))
         except Dead as end:
             return Visit(None, url, {}, "", "http", now(), str(end))
 
-    async def _show(self, url: str) -> Visit:
+    async def _show_in_browser(self, url: str) -> Visit:
         from fetchers.web.browser import Died, NoBrowser
 
         browser = await self._open_browser()
         try:
-            return await self._kept(await browser.render(url))
+            return await self._store(await browser.render(url))
         except Dead as end:
             return Visit(None, url, {}, "", "browser", now(), str(end))
         except Died as end:
             raise Crashed(str(end)) from None
         except NoBrowser as absent:
-            self._no_browser = str(absent)
-            raise NoBrowserHere from None
+            self._browser_problem = str(absent)
+            raise BrowserMissing from None
 
     async def _open_browser(self) -> "Browser":
-        """The browser, opened with the first page that needs it: many calls need none."""
+        """The browser. It is started with the first page that needs it. Raises BrowserMissing."""
         from fetchers.web.browser import Browser, NoBrowser
 
-        async with self._opening:
-            if self._browser is None and not self._no_browser:
+        async with self._opening_browser:
+            if self._browser is None and not self._browser_problem:
                 browser = Browser(self._guard, workers=self._settings.browser_workers)
                 try:
                     self._browser = await self._stack.enter_async_context(browser)
                 except NoBrowser as absent:
-                    self._no_browser = str(absent)
+                    self._browser_problem = str(absent)
         if self._browser is None:
-            raise NoBrowserHere
+            raise BrowserMissing
         return self._browser
 
-    async def _stay_offline(self, url: str) -> Visit:
-        self._guard.target(url)  # what may not be visited is refused, offline as online
+    async def _answer_offline(self, url: str) -> Visit:
+        self._guard.target(url)  # raises Refused, offline and online alike
         raise Unreachable("offline, and neither in an archive nor in the cache")
 
-    async def _kept(self, response: Response) -> Visit:
+    async def _store(self, response: Response) -> Visit:
+        """Put the body of a response into the store of bodies."""
         body = await self._cache.bodies.aput(response.body)
         return Visit(
             response.status,
@@ -257,7 +317,7 @@ class Pages:
             response.fetched_at,
         )
 
-    async def _read(self, body: tuple[str, str]) -> Reading:
+    async def _extract_body(self, body: tuple[str, str]) -> Reading:
         return await self._pool.run(workers.read_body, *body)
 
     def _is_fresh(self, visit: Visit) -> bool:

@@ -1,4 +1,4 @@
-"""The stages of one grader: from a URL to a page, from a record to a verdict."""
+"""The caches and stages of one grader: pages, worker processes, the judge."""
 
 import asyncio
 from collections.abc import Callable
@@ -19,29 +19,29 @@ from queues.pool import Pool
 
 T = TypeVar("T")
 
-PAGES_AT_ONCE = 2_000
-"""Pages whose records are under way at once, over all submissions."""
-FEW = 500
-"""Records, or values of records, that the event loop itself sees to: some 15 ms of work."""
+PAGES_IN_FLIGHT = 2_000
+"""Pages whose records are graded at once, over all submissions."""
 CPU_SECONDS = 60.0
-"""A page or a record that keeps a process busy for longer is given up."""
+"""Seconds of CPU after which a worker process is stopped and its task fails with TimedOut."""
 CPU_BYTES = 4 << 30
-"""Address space of a process that reads hostile pages."""
+"""Address space of a worker process, in bytes. The pages that it reads may be hostile."""
 
 
 class Pipeline:
-    """The caches, the pages and the judge of one grader, and their stages as one graph. An async
-    context manager. `slots` is held by whoever has the records of a page under way."""
+    """The caches, the pages and the judge of one grader, with their stages as one graph.
+
+    An async context manager. Whoever grades the records of a page holds `page_slots` meanwhile.
+    """
 
     def __init__(self, settings: Settings) -> None:
         self._settings = settings
         self._stack = AsyncExitStack()
         self.spending: Spending | None = None
-        self.slots = asyncio.Semaphore(PAGES_AT_ONCE)
+        self.page_slots = asyncio.Semaphore(PAGES_IN_FLIGHT)
 
     async def __aenter__(self) -> Self:
-        """Raises CacheError, ArchiveError and ModelUnusable for what the settings name and cannot
-        be used."""
+        """Open everything. Raises CacheError, ArchiveError or ModelUnusable if a cache folder, an
+        archive or a model of the settings cannot be used."""
         settings = self._settings
         async with AsyncExitStack() as stack:
             self._cache = await stack.enter_async_context(Cache.open(settings.cache))
@@ -69,12 +69,12 @@ class Pipeline:
         settings, ledger = self._settings, self._cache.ledger
         if settings.judge == RULES:
             return ByRules(ledger, self._on_page, settings.cpu_workers)
-        # Begun now, the processes are there when the client is loaded and the first page is read.
+        # Start the processes now: they are ready when the client is loaded and a page is read.
         warming = asyncio.create_task(self._pool.run(workers.ready))
         stack.callback(warming.cancel)
         await asyncio.sleep(0)
         from judges.endpoint.endpoint import (
-            Endpoint,  # takes half a second, which only models are worth
+            Endpoint,  # its import takes half a second, so `rules` does without
         )
 
         endpoint = await stack.enter_async_context(Endpoint(settings.workers))
@@ -90,22 +90,17 @@ class Pipeline:
         )
 
     async def compute(self, function: Callable[..., T], *args: Any) -> T:
-        """Run a function in a process of its own. Raises what it raises, Crashed or TimedOut."""
+        """Run `function(*args)` in a worker process and return its result.
+
+        Raises the function's own exception, Crashed or TimedOut.
+        """
         return await self._pool.run(function, *args)
 
     async def _on_page(self, function: Callable[..., Any], case: Case, *args: Any) -> Any:
-        """Run a worker's function on a case, as OnPage has it."""
+        """Run a function of `workers` on a case in a worker process (see `OnPage`)."""
         work = partial(self._pool.run, function, case.spec, case.record, case.page, *args)
         try:
             return await work()
-        except MissingBody:  # the cache has lost the text: read the body again
-            await self.pages.read_again(case.page)
+        except MissingBody:  # the text is lost: extract it from the body again
+            await self.pages.extract_again(case.page)
             return await work()
-
-
-async def aside(items: int, function: Callable[..., T], *args: Any) -> T:
-    """Call a function whose work grows with `items`, off the event loop where they are many. A
-    few are done sooner than a thread is woken, and threads slow one another."""
-    if items <= FEW:
-        return function(*args)
-    return await asyncio.to_thread(function, *args)

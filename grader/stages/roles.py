@@ -10,7 +10,7 @@ import orjson
 
 from cache.keys import digest
 from grader.stages.spending import Spending
-from grader.stages.stored import kept
+from grader.stages.stored import decoder
 from judges.endpoint.questions import EFFORTS, Ask, Rejected, Trouble, Usage
 from judges.names import sameness
 from judges.names.sameness import Block, Merged, Placed, Stray
@@ -59,7 +59,7 @@ class Role(Generic[In, Out]):
             answer,
             key=lambda question: digest(version, model, EFFORTS[name], *parts(question)),
             workers=WAITING,
-            memory=Memory(store, orjson.dumps, kept(kind)),
+            memory=Memory(store, orjson.dumps, decoder(kind)),
         )
 
     async def many(self, questions: Iterable[In]) -> list[Out | Exception]:

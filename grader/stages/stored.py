@@ -1,4 +1,4 @@
-"""Values of the ledger, read back. An import may bring rows of anybody's making."""
+"""Decoders for values of the ledger. An import may bring rows that anybody wrote."""
 
 from collections.abc import Callable
 from typing import Any, TypeVar
@@ -10,14 +10,17 @@ from grader.lines import check_writable
 T = TypeVar("T")
 
 
-def kept(kind: type[T] | Any) -> Callable[[bytes], T]:
-    """Reads the JSON of a stage's value as `kind`, a dataclass. What it gives raises ValueError
-    where the value is of another kind in any of its parts, or could not be written again."""
+def decoder(kind: type[T] | Any) -> Callable[[bytes], T]:
+    """Make the decoder of a stage: from JSON bytes to a `kind`, a dataclass.
+
+    The decoder raises ValueError if any part of the value has another type, or if the value could
+    not be encoded as JSON again.
+    """
     adapter: TypeAdapter[T] = TypeAdapter(kind)
 
-    def read(row: bytes) -> T:
+    def decode(row: bytes) -> T:
         value = adapter.validate_json(row, strict=True)
         check_writable(value)
         return value
 
-    return read
+    return decode

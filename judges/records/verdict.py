@@ -17,7 +17,8 @@ class Verdict:
     """A judgement of one record (WANDR, section 5 and appendix E.1).
 
     `validity` and `requirements` are keyed by the ids of the task's judge spec. `confidence` is
-    1, 2 or 3. The six criteria, `full` and `retrieval` follow from what is stored.
+    1, 2 or 3. `flags` are names of facts about the page or the record that are reported and do not
+    change the score. The six criteria, `full` and `retrieval` follow from what is stored.
     """
 
     page_content_usable: bool
@@ -28,6 +29,7 @@ class Verdict:
     confidence: int
     reason: str
     judge: str
+    flags: tuple[str, ...] = ()
 
     @property
     def criteria(self) -> dict[str, bool]:

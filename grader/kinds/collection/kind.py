@@ -1,22 +1,26 @@
-"""How a collection is graded: records to verdicts, identities, a score (WANDR, sections 3, 5)."""
+"""How a collection is graded: from records to verdicts, names and a score (WANDR, sections 3, 5).
+
+`CollectionKind.grade` shows the whole path of a record.
+"""
 
 import asyncio
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from cache.errors import MissingBody
 from fetchers.page import Page
 from fetchers.urls import canonical
 from grader.kinds.collection.funnel import evidence
-from grader.kinds.collection.identities import Identities, Named
+from grader.kinds.collection.identities import Identities, RecordNames
 from grader.kinds.collection.leaves import Leaf
 from grader.kinds.collection.rollup import Scorer
+from grader.kinds.collection.rows import Outcome, record_row
 from grader.kinds.result import Result
 from grader.runs.submissions import Submission
-from grader.stages.judging import Case
-from grader.stages.pipeline import Pipeline, aside
+from grader.stages.concurrency import first_error, in_thread_if_many
+from grader.stages.judging import Case, Judge
+from grader.stages.pipeline import Pipeline
 from grader.tasks.collection import CollectionTask
 from judges.endpoint.questions import Rejected, Trouble
 from judges.records.record import Record
@@ -25,26 +29,13 @@ from judges.records.verdict import Verdict
 from queues.node import DeadlinePassed
 from queues.pool import Crashed, TimedOut
 
-TOGETHER = 256
+RECORDS_PER_BATCH = 256
 """Records of one page that are judged at once, at most."""
 
-
-THIS_RECORD_ALONE = (
+ERRORS_OF_ONE_RECORD = (
     Crashed, TimedOut, Undecided, MissingBody, Trouble, Rejected, DeadlinePassed,
 )  # fmt: skip
-"""Why there may be no verdict on a record while others can be judged."""
-
-
-@dataclass(frozen=True, slots=True)
-class Outcome:
-    """What became of a record: a page and a verdict, or why there is no verdict (`error`).
-
-    A malformed record has neither, and no error: it failed, as its `fault` says.
-    """
-
-    page: Page | None = None
-    verdict: Verdict | None = None
-    error: str = ""
+"""Errors that leave one record without a verdict. Any other error stops the grader."""
 
 
 class CollectionKind:
@@ -57,19 +48,70 @@ class CollectionKind:
         self._identities = Identities(task.hierarchies)
 
     async def grade(self, ordinal: int, submission: Submission, pipeline: Pipeline) -> Result:
-        """One submission's result."""
-        records = submission.records
+        """Grade one submission. This is the whole path of its records, step by step.
+
+        Pages are graded side by side, and records are named meanwhile. The records that cite one
+        page are judged together.
+        """
+        records, pages, identities = submission.records, pipeline.pages, self._identities
         urls = {url: canonical(url) for url in {record.url for record in records}}
-        naming = asyncio.create_task(self._identities.name(records, urls, pipeline))
-        try:
-            outcomes = await self._judge_all(records, urls, pipeline)
-            named = await naming
-        finally:
-            naming.cancel()
-        return await aside(len(records), self._result, ordinal, submission, outcomes, named)
+        outcomes = [Outcome()] * len(records)
+
+        async def grade_page(url: str, places: Sequence[int]) -> None:
+            """Grade the records at `places`, which all cite the page at `url`."""
+            visit = await pages.fetch(url)
+            page = await pages.triage(url, visit)
+            if pages.worth_a_browser(page):
+                page = await pages.render(url, page)
+            judged = await self._judge([records[place] for place in places], page, pipeline.judge)
+            for place, outcome in zip(places, judged, strict=True):
+                outcomes[place] = outcome
+
+        async def name_records() -> list[RecordNames]:
+            forms = await identities.canonicalise(records, pipeline)
+            clusters = await identities.dedupe(forms, pipeline)
+            return await identities.names(records, urls, forms, clusters)
+
+        with first_error():
+            async with asyncio.TaskGroup() as tasks:
+                naming = tasks.create_task(name_records())
+                for url, places in _records_by_page(records, urls).items():
+                    await pipeline.page_slots.acquire()
+                    grading = tasks.create_task(grade_page(url, places))
+                    grading.add_done_callback(lambda _: pipeline.page_slots.release())
+        names = naming.result()
+        return await in_thread_if_many(
+            len(records), self._roll_up, ordinal, submission, outcomes, names
+        )
+
+    async def _judge(self, records: Sequence[Record], page: Page, judge: Judge) -> list[Outcome]:
+        """Judge records that cite one page, in batches. Return their outcomes, in their order."""
+        if page.state == "unreachable":
+            return [Outcome(page, error=f"page unreachable: {page.reason}")] * len(records)
+        outcomes = []
+        for start in range(0, len(records), RECORDS_PER_BATCH):
+            batch = records[start : start + RECORDS_PER_BATCH]
+            cases = [Case(self._hierarchies[r.subtask].judge, r, page) for r in batch]
+            outcomes += [_outcome(page, verdict) for verdict in await judge.judge(cases)]
+        return outcomes
+
+    def _roll_up(
+        self,
+        ordinal: int,
+        submission: Submission,
+        outcomes: Sequence[Outcome],
+        names: Sequence[RecordNames],
+    ) -> Result:
+        """Build the rows of a submission, and its score from them."""
+        rows = [
+            record_row(submission, *record)
+            for record in zip(submission.records, outcomes, names, strict=True)
+        ]
+        return self.score(ordinal, submission.run, submission.rollout, rows, submission.error)
 
     def read(self, row: Mapping[str, Any]) -> Leaf:
-        """A row of records.jsonl as the rollup sees it. Raises ValueError where it is none."""
+        """Read a row of records.jsonl for the rollup. Raises ValueError if it is not a row of this
+        task."""
         return self._scorer.leaf(row)
 
     def score(
@@ -80,7 +122,7 @@ class CollectionKind:
         rows: Sequence[Mapping[str, Any]],
         error: str = "",
     ) -> Result:
-        """A submission's score, from the rows of all its records."""
+        """Score a submission from the rows of all its records."""
         rollup = self._scorer.rollup(map(self.read, rows))
         figures = rollup.plain()
         counts = figures.pop("counts")
@@ -103,131 +145,20 @@ class CollectionKind:
             rows=rows,
         )
 
-    async def _judge_all(
-        self,
-        records: Sequence[Record],
-        urls: Mapping[str, str],
-        pipeline: Pipeline,
-    ) -> list[Outcome]:
-        """The outcomes in the order of the records; those of one page are judged together."""
-        outcomes = [Outcome()] * len(records)
-        by_page: dict[str, list[int]] = defaultdict(list)
-        for place, record in enumerate(records):
-            if not record.fault:
-                by_page[urls[record.url]].append(place)
 
-        async def on_page(url: str, places: Sequence[int]) -> None:
-            page = await pipeline.pages.page(url)
-            for start in range(0, len(places), TOGETHER):
-                group = places[start : start + TOGETHER]
-                judged = await self._judge([records[place] for place in group], page, pipeline)
-                for place, outcome in zip(group, judged, strict=True):
-                    outcomes[place] = outcome
-
-        try:
-            async with asyncio.TaskGroup() as tasks:
-                for url, places in by_page.items():
-                    await pipeline.slots.acquire()
-                    task = tasks.create_task(on_page(url, places))
-                    task.add_done_callback(lambda _: pipeline.slots.release())
-        except ExceptionGroup as group:  # what stops one page stops all: the first will do
-            raise group.exceptions[0] from None
-        return outcomes
-
-    async def _judge(
-        self, records: Sequence[Record], page: Page, pipeline: Pipeline
-    ) -> list[Outcome]:
-        """The outcomes of records of one page."""
-        if page.state == "unreachable":
-            return [Outcome(page, error=f"page unreachable: {page.reason}")] * len(records)
-        cases = [Case(self._hierarchies[r.subtask].judge, r, page) for r in records]
-        return [_outcome(page, end) for end in await pipeline.judge.judge(cases)]
-
-    def _result(
-        self,
-        ordinal: int,
-        submission: Submission,
-        outcomes: Sequence[Outcome],
-        named: Sequence[Named],
-    ) -> Result:
-        rows = [
-            _row(submission, *record)
-            for record in zip(submission.records, outcomes, named, strict=True)
-        ]
-        return self.score(ordinal, submission.run, submission.rollout, rows, submission.error)
+def _records_by_page(records: Sequence[Record], urls: Mapping[str, str]) -> dict[str, list[int]]:
+    """The places of the well-formed records, by canonical URL."""
+    by_page: dict[str, list[int]] = defaultdict(list)
+    for place, record in enumerate(records):
+        if not record.fault:
+            by_page[urls[record.url]].append(place)
+    return by_page
 
 
-def _outcome(page: Page, end: Verdict | Exception) -> Outcome:
-    """What became of a record. Raises what concerns more than this record."""
-    match end:
-        case Verdict():
-            return Outcome(page, end)
-        case _ if isinstance(end, THIS_RECORD_ALONE):
-            return Outcome(page, error=f"cannot be judged: {end}")
-        case _:
-            raise end
-
-
-def _row(submission: Submission, record: Record, outcome: Outcome, named: Named) -> dict[str, Any]:
-    """A line of records.jsonl (formats.md, 3)."""
-    row: dict[str, Any] = {
-        "run": submission.run,
-        "task": submission.task.name,
-        "rollout": submission.rollout,
-        "subtask": record.subtask,
-        "index": record.index,
-        "item": record.item,
-        "url": record.url,
-        "canonical": named.names.canonical,
-        "identity": named.names.identity,
-        "page": outcome.page and _page(outcome.page),
-    }
-    if named.reasons:
-        row["identity_reasons"] = named.reasons
-    verdict, error = outcome.verdict, outcome.error or named.undecided
-    if verdict is None or error:
-        error = "" if record.fault else error
-        passed = None if error else False
-        return {
-            **row,
-            "criteria": None,
-            "validity": None,
-            "requirements": None,
-            "verdict_full": passed,
-            "verdict_retrieval": passed,
-            "confidence": None,
-            "reason": record.fault,
-            "judge": None,
-            "state": "ungraded" if error else "invalid",
-            "error": error or None,
-        }
-    criteria = verdict.criteria
-    return {
-        **row,
-        "criteria": criteria,
-        "validity": verdict.validity,
-        "requirements": {
-            name: {"satisfied": shown.satisfied, "supported": shown.supported}
-            for name, shown in verdict.requirements.items()
-        },
-        "verdict_full": all(criteria.values()),
-        "verdict_retrieval": criteria["requirements_all_satisfied"],
-        "confidence": verdict.confidence,
-        "reason": verdict.reason,
-        "judge": verdict.judge,
-        "state": "graded",
-        "error": None,
-    }
-
-
-def _page(page: Page) -> dict[str, Any]:
-    return {
-        "state": page.state,
-        "reason": page.reason,
-        "via": page.via,
-        "status": page.status,
-        "final_url": page.final_url,
-        "sha256": page.sha256,
-        "fetched_at": page.fetched_at,
-        "words": page.words,
-    }
+def _outcome(page: Page, verdict: Verdict | Exception) -> Outcome:
+    """The outcome of one judged record. Raises an error that concerns more than this record."""
+    if isinstance(verdict, Verdict):
+        return Outcome(page, verdict)
+    if isinstance(verdict, ERRORS_OF_ONE_RECORD):
+        return Outcome(page, error=f"cannot be judged: {verdict}")
+    raise verdict

@@ -12,7 +12,7 @@ from material import Answer, article, serving, write_archive
 
 from cache.folder import Cache
 from fetchers.address import Guard
-from fetchers.page import Dead, Refused, Response, Unreachable
+from fetchers.page import Dead, Page, Refused, Response, Unreachable
 from fetchers.web import browser as fetchers_browser
 from fetchers.web.browser import Died, NoBrowser
 from grader.settings import Settings
@@ -86,6 +86,12 @@ class Inline:
         return function(*args)
 
 
+async def visit(pages: Pages, url: str) -> Page:
+    """The page at a URL, by the steps of `CollectionKind.grade`."""
+    page = await pages.triage(url, await pages.fetch(url))
+    return await pages.render(url, page) if pages.worth_a_browser(page) else page
+
+
 Opened = Callable[..., Any]
 
 
@@ -110,7 +116,7 @@ async def test_a_browser_is_opened_for_pages_that_http_saw_too_little_of(
 ) -> None:
     with serving(SITE) as port:
         async with opened(port) as pages:
-            found = {path: await pages.page(f"http://127.0.0.1:{port}{path}") for path in SITE}
+            found = {path: await visit(pages, f"http://127.0.0.1:{port}{path}") for path in SITE}
     assert {path: (page.state, page.via) for path, page in found.items()} == {
         "/article": ("ok", "http"),
         "/shell": ("ok", "browser"),
@@ -129,12 +135,12 @@ async def test_no_browser_is_opened_where_none_is_needed_or_wanted(
     with serving(SITE) as port:
         base = f"http://127.0.0.1:{port}"
         async with opened(port) as pages:
-            assert (await pages.page(f"{base}/article")).state == "ok"
+            assert (await visit(pages, f"{base}/article")).state == "ok"
         async with opened(port, browser=False) as pages:
-            assert (await pages.page(f"{base}/shell")).state == "unrendered"
+            assert (await visit(pages, f"{base}/shell")).state == "unrendered"
     archive = write_archive(tmp_path / "pages.warc", {"https://a.example/": Answer(SHELL)})
     async with opened(1, pages=(archive,)) as pages:
-        page = await pages.page("https://a.example/")
+        page = await visit(pages, "https://a.example/")
         assert (page.state, page.via) == ("unrendered", "archive")
     assert not shown.opened
 
@@ -145,14 +151,14 @@ async def test_offline_nothing_is_shown_but_what_was_shown_is_used(
     with serving(SITE) as port:
         base = f"http://127.0.0.1:{port}"
         async with opened(port, browser=False) as pages:
-            await pages.page(f"{base}/wall")
+            await visit(pages, f"{base}/wall")
         async with opened(port) as pages:
-            before = await pages.page(f"{base}/shell")
+            before = await visit(pages, f"{base}/shell")
     async with opened(port, offline=True) as pages:
-        assert await pages.page(f"{base}/shell") == before
-        assert (await pages.page(f"{base}/wall")).state == "blocked"  # as http saw it
-        assert (await pages.page(f"{base}/article")).state == "unreachable"
-        assert (await pages.page("http://10.0.0.1/")).state == "refused"
+        assert await visit(pages, f"{base}/shell") == before
+        assert (await visit(pages, f"{base}/wall")).state == "blocked"  # as http saw it
+        assert (await visit(pages, f"{base}/article")).state == "unreachable"
+        assert (await visit(pages, "http://10.0.0.1/")).state == "refused"
     assert shown.asked == ["shell"]
 
 
@@ -168,7 +174,7 @@ async def test_a_machine_without_a_browser_says_so_once(
     with serving(SITE) as port:
         async with opened(port) as pages:
             for path, state in (("/shell", "unrendered"), ("/wall", "blocked")):
-                assert (await pages.page(f"http://127.0.0.1:{port}{path}")).state == state
+                assert (await visit(pages, f"http://127.0.0.1:{port}{path}")).state == state
             assert pages.problems == ("no browser: install one",)
     assert shown.opened == 1
 
@@ -183,9 +189,9 @@ async def test_a_browser_that_sees_no_more_changes_nothing(
     with serving(SITE) as port:
         base = f"http://127.0.0.1:{port}"
         async with opened(port, browser=False) as pages:
-            before = await pages.page(f"{base}/wall")
+            before = await visit(pages, f"{base}/wall")
         async with opened(port) as pages:
-            assert await pages.page(f"{base}/wall") == before
+            assert await visit(pages, f"{base}/wall") == before
 
 
 async def test_a_page_that_ended_the_browser_is_not_judged(shown: Shown, opened: Opened) -> None:
@@ -195,12 +201,12 @@ async def test_a_page_that_ended_the_browser_is_not_judged(shown: Shown, opened:
         url = f"http://127.0.0.1:{port}/shell"
         async with opened(port) as pages:
             for _ in range(2):
-                page = await pages.page(url)
+                page = await visit(pages, url)
                 assert (page.state, page.reason) == ("unreachable", "the browser died")
         assert shown.asked == ["shell"]
         shown.end = SHOWN
         async with opened(port) as pages:
-            assert (await pages.page(url)).state == "ok"
+            assert (await visit(pages, url)).state == "ok"
 
 
 async def test_a_browser_may_name_what_http_could_not(shown: Shown, opened: Opened) -> None:
@@ -208,7 +214,7 @@ async def test_a_browser_may_name_what_http_could_not(shown: Shown, opened: Open
         url = f"http://127.0.0.1:{port}/shell"
         shown.end = Dead("no such host")
         async with opened(port) as pages:
-            page = await pages.page(url)
+            page = await visit(pages, url)
             assert (page.state, page.reason, page.via) == ("dead", "no such host", "browser")
 
 
@@ -219,11 +225,11 @@ async def test_what_a_browser_gave_up_is_tried_once_a_call(shown: Shown, opened:
         url = f"http://127.0.0.1:{port}/shell"
         async with opened(port) as pages:
             for _ in range(3):
-                assert (await pages.page(url)).state == "unrendered"
+                assert (await visit(pages, url)).state == "unrendered"
         assert shown.asked == ["shell"]
         shown.end = SHOWN
         async with opened(port) as pages:
-            assert (await pages.page(url)).state == "ok"
+            assert (await visit(pages, url)).state == "ok"
 
 
 class Counted(dict[str, Answer]):
@@ -251,7 +257,7 @@ async def test_pages_are_visited_once_and_again_when_they_are_old(
             ({"max_age": -1.0}, 2),
         ):
             async with opened(port, **settings) as pages:
-                assert (await pages.page(url)).state == "ok"
+                assert (await visit(pages, url)).state == "ok"
             assert site.asked == ["/article"] * visits
 
 
@@ -263,11 +269,11 @@ async def test_what_is_busy_is_tried_thrice_a_call_and_never_kept(
         url = f"http://127.0.0.1:{port}/busy"
         async with opened(port) as pages:
             for _ in range(2):
-                assert (await pages.page(url)).state == "unreachable"
+                assert (await visit(pages, url)).state == "unreachable"
         assert len(site.asked) == 3
         site["/busy"] = SITE["/article"]
         async with opened(port) as pages:
-            assert (await pages.page(url)).state == "ok"
+            assert (await visit(pages, url)).state == "ok"
 
 
 async def test_a_body_that_the_cache_has_lost_is_got_again(
@@ -276,11 +282,11 @@ async def test_a_body_that_the_cache_has_lost_is_got_again(
     with serving(SITE) as port:
         base = f"http://127.0.0.1:{port}"
         async with opened(port) as pages:
-            before = [await pages.page(f"{base}/{name}") for name in ("article", "shell")]
+            before = [await visit(pages, f"{base}/{name}") for name in ("article", "shell")]
         shutil.rmtree(tmp_path / "cache" / "bodies")
         monkeypatch.setattr(module, "EXTRACTOR_VERSION", "another")  # so that bodies are read
         async with opened(port) as pages:
-            after = [await pages.page(f"{base}/{name}") for name in ("article", "shell")]
+            after = [await visit(pages, f"{base}/{name}") for name in ("article", "shell")]
     assert [(p.state, p.sha256, p.text) for p in after] == [
         (p.state, p.sha256, p.text) for p in before
     ]
@@ -294,9 +300,9 @@ async def test_a_body_that_cannot_be_read_is_no_fault_of_the_page(
         url = f"http://127.0.0.1:{port}/article"
         async with opened(port) as pages:
             pages._pool.failure = Crashed("worker died: SIGSEGV")  # type: ignore[attr-defined]
-            page = await pages.page(url)
+            page = await visit(pages, url)
             assert (page.state, page.reason) == (
                 "unreachable", "cannot be read: worker died: SIGSEGV",
             )  # fmt: skip
         async with opened(port) as pages:
-            assert (await pages.page(url)).state == "ok"
+            assert (await visit(pages, url)).state == "ok"

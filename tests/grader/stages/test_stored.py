@@ -7,7 +7,7 @@ import pytest
 
 from fetchers.triage.signals import Signals
 from grader.stages.pages import Visit
-from grader.stages.stored import kept
+from grader.stages.stored import decoder
 from grader.stages.workers import Reading
 
 VISIT = Visit(200, "https://a.example/", {"content-type": "text/html"}, "ab", "http", "2026-09-01")
@@ -19,7 +19,7 @@ READING = Reading("ab", 7, "html", "", Signals(prose=7, marks=("title:wall",)))
     [(Visit, VISIT), (Visit | None, VISIT), (Visit | None, None), (Reading, READING)],
 )
 def test_what_was_written_is_read(kind: Any, value: Any) -> None:
-    assert kept(kind)(orjson.dumps(value)) == value
+    assert decoder(kind)(orjson.dumps(value)) == value
 
 
 @pytest.mark.parametrize(
@@ -32,16 +32,16 @@ def test_what_was_written_is_read(kind: Any, value: Any) -> None:
 def test_a_part_of_another_kind_is_refused(field: str, value: Any) -> None:
     row = orjson.dumps({**orjson.loads(orjson.dumps(VISIT)), field: value})
     with pytest.raises(ValueError, match=field):
-        kept(Visit | None)(row)
+        decoder(Visit | None)(row)
 
 
 @pytest.mark.parametrize("row", [b"", b"1", b"{}", b"\xff", b"[" * 100_000, b'"\\ud800"'])
 def test_what_is_no_such_value_is_refused(row: bytes) -> None:
     with pytest.raises(ValueError, match="Visit"):
-        kept(Visit)(row)
+        decoder(Visit)(row)
 
 
 def test_what_cannot_be_written_again_is_refused() -> None:
     row = orjson.dumps(VISIT).replace(b"200", b"2" * 30)
     with pytest.raises(ValueError, match="cannot be written again"):
-        kept(Visit)(row)
+        decoder(Visit)(row)
