@@ -21,12 +21,13 @@ from collections.abc import Iterable
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
-sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "tests" / "judges"))
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "tests"))
 
 from names import aliased_companies, companies
 
 from judges.endpoint.questions import Reply, Request, Usage
-from judges.names.identity import Axis, Closed, Semantic
+from judges.names.axes import Axis
+from judges.names.policies import Closed, Semantic
 from judges.names.sameness import Block, Candidates, Roster, merge, placing, strays
 
 COMPANY = Axis("company", "company", Semantic(scope="a company; a subsidiary is another"))

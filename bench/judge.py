@@ -35,7 +35,7 @@ from judges.records.record import Record
 from judges.records.rules import PageSeen
 from judges.records.spec import JudgeSpec
 from queues.adaptive import Adaptive
-from queues.node import Retry
+from queues.retry import Retry
 
 WORKERS = 64
 SPEC = JudgeSpec.model_validate(

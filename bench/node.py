@@ -16,7 +16,9 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent.parent))
 
-from queues.node import Memory, Node, Retry
+from queues.node import Node
+from queues.retry import Retry
+from queues.store import Memory
 
 
 class Known:

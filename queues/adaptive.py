@@ -5,7 +5,8 @@ from collections.abc import Awaitable, Callable
 from time import monotonic
 from typing import TypeVar
 
-from queues.node import Node, Retry
+from queues.node import Node
+from queues.retry import Retry
 
 In = TypeVar("In")
 Out = TypeVar("Out")

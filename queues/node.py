@@ -1,101 +1,43 @@
-"""A stage of the work: an async function with a queue in front of it.
+"""A stage: an async function with a cache, a queue, a limit on concurrency, retries and a deadline.
 
-`await node(item)` looks the item's key up in the store, joins the same work if it is under way,
-waits for one of the stage's workers, runs, appends the result to the store and returns it.
+`await node(item)` looks up the key of the item in the store, joins the same work if it is in
+progress, waits for a worker, runs the work, appends the result to the store, and returns it.
 """
 
 import asyncio
 import logging
-import random
-from collections import OrderedDict, deque
-from collections.abc import Awaitable, Callable, Iterable, Sequence
+from collections import OrderedDict
+from collections.abc import Awaitable, Callable, Iterable
 from dataclasses import dataclass, field
 from functools import partial
 from time import perf_counter
-from typing import Generic, Protocol, TypeVar
+from typing import Generic, TypeVar
 
-from tenacity import RetryCallState, retry_if_exception_type, stop_after_attempt
+from tenacity import retry_if_exception_type, stop_after_attempt
 from tenacity.asyncio import AsyncRetrying
-from tenacity.wait import wait_exponential, wait_random
+
+from queues.batches import Batches
+from queues.retry import DeadlinePassed, Retry
+from queues.store import Memory
 
 log = logging.getLogger(__name__)
 
 In = TypeVar("In")
 Out = TypeVar("Out")
-T = TypeVar("T")
-
-GROUP = 500  # rows in one query or one transaction
 
 
 class Stopped(Exception):
-    """The stage was stopped before this was done; the same call in a later run does it."""
-
-
-class DeadlinePassed(TimeoutError):
-    """An attempt took longer than the stage allows. Transient."""
-
-
-class Store(Protocol):
-    """Where results are kept between runs: an append-only ledger of rows by stage and key."""
-
-    async def get_many(self, stage: str, keys: Sequence[bytes]) -> dict[bytes, bytes]:
-        """The newest row of each key that has one."""
-
-    async def append_many(self, stage: str, rows: Sequence[tuple[bytes, bytes]]) -> None:
-        """Commit `rows`; when this returns they are kept."""
-
-
-@dataclass(frozen=True, slots=True)
-class Memory(Generic[Out]):
-    """How a stage remembers: where, in which form, and what of it.
-
-    Only a result for which `keep` is true is stored. A stored one for which `fresh` is false is
-    worked again, and a newer row appended. What `decode` raises on counts as not stored.
-    """
-
-    store: Store
-    encode: Callable[[Out], bytes]
-    decode: Callable[[bytes], Out]
-    keep: Callable[[Out], bool] = lambda out: True
-    fresh: Callable[[Out], bool] = lambda out: True
-
-
-def _retry_after(error: BaseException) -> float | None:
-    asked: float | None = getattr(error, "retry_after", None)
-    return asked
-
-
-@dataclass(frozen=True, slots=True)
-class Retry:
-    """Which failures are tried again, how often and when.
-
-    `attempts` counts the first one. Between two of them pass `first` seconds, doubled each time up
-    to `longest`, and up to `first` more by chance; or what `retry_after` reads from the error (the
-    other side's own wish in seconds), up to `longest` as well.
-    """
-
-    transient: tuple[type[BaseException], ...]
-    attempts: int = 8
-    first: float = 1.0
-    longest: float = 60.0
-    retry_after: Callable[[BaseException], float | None] = _retry_after
-    sleep: Callable[[float], Awaitable[None]] = asyncio.sleep
-
-    def wait(self, state: RetryCallState) -> float:
-        """Seconds until the next attempt."""
-        error = state.outcome.exception() if state.outcome else None
-        asked = self.retry_after(error) if error else None
-        if asked is not None and asked > 0:
-            return min(asked, self.longest) + random.uniform(0, self.first)
-        grown = wait_exponential(multiplier=self.first, max=self.longest)
-        return (grown + wait_random(0, self.first))(state)
+    """The stage was stopped before the work was done. The same call in a later run does it."""
 
 
 @dataclass(slots=True)
 class Counters:
-    """What a stage did. Every call is one of `done` (worked), `cache_hits` (answered from the
-    store), `coalesced` (joined work under way), `failed`, or was cancelled or stopped. `damaged`
-    counts stored values that could not be read; `seconds` is the time spent in the work itself.
+    """What a stage has done so far.
+
+    Each call counts once: `done` (the work ran), `cache_hits` (the store had the result),
+    `coalesced` (the call joined work in progress) or `failed`. Calls that were cancelled or stopped
+    are not counted. `retries` counts retried attempts, and `damaged` the stored rows that could not
+    be decoded. `seconds` is the time spent in the work itself, summed over the workers.
     """
 
     done: int = 0
@@ -109,56 +51,30 @@ class Counters:
 
 @dataclass(eq=False, slots=True)
 class _Job(Generic[In, Out]):
-    """One piece of work and the callers who wait for it."""
+    """The work for one key, and the futures of the callers that wait for it."""
 
     key: bytes
     item: In
     waiters: dict[asyncio.Future[Out], None] = field(default_factory=dict)
     task: asyncio.Task[tuple[Out, bytes | None]] | None = None
-    turn: asyncio.Future[None] | None = None  # set when a retried job may have a worker again
+    turn: asyncio.Future[None] | None = None  # resolved when a retried job gets a worker again
     running: bool = False  # holds a worker
-    finished: bool = False  # the work is done, its row on the way to the store
+    finished: bool = False  # the work is done, its row is being appended
 
     @property
     def has_ended(self) -> bool:
-        """Whether the work is done, its result perhaps not yet handed on."""
+        """Whether the work is done. The callers may not have the result yet."""
         return self.finished or (self.task is not None and self.task.done())
 
 
-class _Groups(Generic[T]):
-    """Hands on, as one group, what gathered while the previous group was under way."""
-
-    def __init__(self, handle: Callable[[list[T]], Awaitable[None]]) -> None:
-        self._handle = handle
-        self._gathered: deque[T] = deque()
-        self._task: asyncio.Task[None] | None = None
-
-    def add(self, one: T) -> None:
-        self._gathered.append(one)
-        if self._task is None:
-            self._task = asyncio.create_task(self._drain())
-
-    async def _drain(self) -> None:
-        try:
-            while self._gathered:
-                size = min(GROUP, len(self._gathered))
-                await self._handle([self._gathered.popleft() for _ in range(size)])
-        finally:
-            self._task = None
-
-    async def empty(self) -> None:
-        """Return when all that was added has been handled."""
-        while self._task:
-            await asyncio.wait([self._task])
-
-
 class Node(Generic[In, Out]):
-    """A stage: `work`, at most `workers` at once, first come first served.
+    """A stage that runs `work`, at most `workers` calls at once, in the order of the calls.
 
-    Calls whose `key` is equal share one run of the work, whichever came first: cancelling one
-    leaves the others served, and only the last one takes the work with it. What the work raises
-    reaches every caller, after the retries, and is not kept. A caller gets a result that is to be
-    kept only when the store has it. `deadline` is in seconds, for one attempt.
+    `key` gives the key of an item. Calls with the same key share one run of the work. If a caller
+    is cancelled, the work goes on for the others; it is cancelled with its last caller. An
+    exception of the work reaches every caller, after the retries, and is not stored. A result that
+    is stored reaches the callers after the store has committed it. `deadline` is the most seconds
+    for one attempt.
     """
 
     def __init__(
@@ -182,15 +98,16 @@ class Node(Generic[In, Out]):
         self._jobs: dict[bytes, _Job[In, Out]] = {}
         self._queue: OrderedDict[_Job[In, Out], None] = OrderedDict()
         self._tasks: set[asyncio.Task[tuple[Out, bytes | None]]] = set()
-        self._lookups = _Groups(self._look_up)
-        self._appends = _Groups(self._append)
+        self._lookups = Batches(self._look_up)
+        self._appends = Batches(self._append)
         self._running = 0
         self._stopped = False
         self.workers = workers
 
     @property
     def workers(self) -> int:
-        """How many may work at once. Lowering it lets those above it end."""
+        """The most calls that run at once. After it is lowered, calls that run go on to their
+        end. Raises ValueError if it is set below 1."""
         return self._workers
 
     @workers.setter
@@ -202,18 +119,18 @@ class Node(Generic[In, Out]):
 
     @property
     def running(self) -> int:
-        """How many work now."""
+        """The number of calls that run now."""
         return self._running
 
     @property
     def queued(self) -> int:
-        """How many wait for a worker now."""
+        """The number of calls that wait for a worker now."""
         return len(self._queue)
 
-    async def __call__(self, item: In, *, anew: bool = False) -> Out:
-        """The result for `item`; with `anew` worked again, whatever is stored. Raises what the
-        work or the store raises, or `Stopped`."""
-        job, waiter = self._join(item, anew)
+    async def __call__(self, item: In, *, refresh: bool = False) -> Out:
+        """The result for `item`. `refresh` runs the work even if the store has a result. Raises
+        the exceptions of the work and the store, or `Stopped`."""
+        job, waiter = self._join(item, refresh)
         try:
             return await waiter
         except asyncio.CancelledError:
@@ -221,8 +138,8 @@ class Node(Generic[In, Out]):
             raise
 
     async def many(self, items: Iterable[In]) -> list[Out | Exception]:
-        """The results of many calls at once, without a task for each; what a call raises stands
-        in the place of its result. Raises `Stopped`."""
+        """The results of many calls at once, in the order of the items, without a task for each.
+        A call that fails has its exception in place of its result. Raises `Stopped`."""
         joined = [self._join(item) for item in items]
         ends: list[Out | Exception] = []
         try:
@@ -238,7 +155,7 @@ class Node(Generic[In, Out]):
             raise
         return ends
 
-    def _join(self, item: In, anew: bool = False) -> tuple[_Job[In, Out], asyncio.Future[Out]]:
+    def _join(self, item: In, refresh: bool = False) -> tuple[_Job[In, Out], asyncio.Future[Out]]:
         if self._stopped:
             raise self._stop_error()
         key = self._key(item)
@@ -247,7 +164,7 @@ class Node(Generic[In, Out]):
             self.counters.coalesced += 1
         else:
             job = self._jobs[key] = _Job(key, item)
-            if self._memory is None or anew:
+            if self._memory is None or refresh:
                 self._enqueue(job)
             else:
                 self._lookups.add(job)
@@ -256,17 +173,17 @@ class Node(Generic[In, Out]):
         return job, waiter
 
     def _leave(self, job: _Job[In, Out], waiter: asyncio.Future[Out]) -> None:
-        """A caller may wait no more; the last one takes with it work that is not done, but for
-        what runs while the stage is stopped: that has its grace, and its result is kept."""
+        """Remove a cancelled caller. The work is dropped with its last caller, unless it is done,
+        or runs while the stage stops: then it has until the end of the grace period."""
         if waiter.cancelled():
             job.waiters.pop(waiter, None)
             if not job.waiters and not job.finished and not (self._stopped and job.running):
                 self._drop(job)
 
     async def stop(self, grace_seconds: float = 0.0) -> None:
-        """Refuse new work, raise `Stopped` to whoever waits for a worker, give what runs
-        `grace_seconds` to end, cancel the rest, and return when all results are in the store.
-        May be called again, also to cut short the grace of a call under way.
+        """Stop the stage. New calls and calls that wait for a worker raise `Stopped`. Work that
+        runs has `grace_seconds` to end, then it is cancelled. Returns when all results are in the
+        store. A second call ends the grace period of the first one.
         """
         self._stopped = True
         for job in [j for j in self._jobs.values() if not (j.running or j.has_ended)]:
@@ -281,7 +198,7 @@ class Node(Generic[In, Out]):
         await self._lookups.empty()
         await self._appends.empty()
 
-    # A job's way: looked up, queued, run (perhaps more than once), appended.
+    # The steps of a job: look-up, queue, one or more attempts, append.
 
     async def _look_up(self, jobs: list[_Job[In, Out]]) -> None:
         assert self._memory
@@ -301,7 +218,7 @@ class Node(Generic[In, Out]):
                     self._enqueue(job)
 
     def _recall(self, job: _Job[In, Out], row: bytes) -> bool:
-        """Answer from a stored row, if it may be used."""
+        """Answer a job from its stored row. False if the row is unreadable or not fresh."""
         assert self._memory
         try:
             out = self._memory.decode(row)
@@ -320,7 +237,7 @@ class Node(Generic[In, Out]):
         self._dispatch()
 
     def _dispatch(self) -> None:
-        """Give free workers to those who wait."""
+        """Give each free worker to the first job in the queue."""
         while self._queue and self._running < self._workers:
             job, _ = self._queue.popitem(last=False)
             self._running += 1
@@ -339,7 +256,7 @@ class Node(Generic[In, Out]):
             self._dispatch()
 
     async def _run(self, job: _Job[In, Out]) -> tuple[Out, bytes | None]:
-        """The result, and the row to append if it is to be kept."""
+        """Run the work with retries. Returns the result, and the row to append if it is kept."""
         if self._retry is None:
             out = await self._attempt(job)
         else:
@@ -360,8 +277,8 @@ class Node(Generic[In, Out]):
             self._free_worker(job)
 
     async def attempt(self, item: In) -> Out:
-        """Do the work once, within the deadline. A subclass may put more around it, all of it
-        while a worker is held."""
+        """Run the work once, within the deadline. A subclass may override this; the worker is
+        held until it returns."""
         began = perf_counter()
         try:
             if self._deadline is None:
@@ -376,7 +293,7 @@ class Node(Generic[In, Out]):
             self.counters.seconds += perf_counter() - began
 
     async def _pause(self, job: _Job[In, Out], retry: Retry, seconds: float) -> None:
-        """Wait without a worker, then for one; who came before others goes before them."""
+        """Wait before a retry, without a worker; then wait for a worker, first in the queue."""
         if self._stopped:
             raise self._stop_error()
         self.counters.retries += 1
@@ -389,9 +306,9 @@ class Node(Generic[In, Out]):
 
     def _ended(self, job: _Job[In, Out], task: asyncio.Task[tuple[Out, bytes | None]]) -> None:
         self._tasks.discard(task)
-        self._free_worker(job)  # a task that is cancelled before its first step never does it
+        self._free_worker(job)  # for a task that was cancelled before its first step
         if task.cancelled():
-            inside = RuntimeError(f"{self.name}: the work was cancelled from within")
+            inside = RuntimeError(f"{self.name}: the work cancelled itself")
             self._fail(job, self._stop_error() if self._stopped else inside)
         elif error := task.exception():
             self._fail(job, error)
@@ -419,7 +336,7 @@ class Node(Generic[In, Out]):
         self.counters.done += 1
         self._answer(job, out)
 
-    # A job is open while it may be joined: from the first call to its answer.
+    # A job is open, and calls can join it, from its first call until its answer.
 
     def _is_open(self, job: _Job[In, Out]) -> bool:
         return self._jobs.get(job.key) is job
@@ -440,7 +357,7 @@ class Node(Generic[In, Out]):
                     waiter.set_exception(error)
 
     def _drop(self, job: _Job[In, Out]) -> None:
-        """Let go of a job that nobody waits for."""
+        """Cancel a job that has no callers."""
         if self._is_open(job):
             del self._jobs[job.key]
         self._queue.pop(job, None)

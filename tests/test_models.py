@@ -22,7 +22,7 @@ from test_cli import rows, without_work
 from grader.commands.front import main
 from grader.stages import judging
 from queues import adaptive
-from queues.node import Retry
+from queues.retry import Retry
 
 TASK = {
     "name": "opinions",

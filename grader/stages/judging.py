@@ -20,7 +20,9 @@ from judges.records.rules import RULES_VERSION
 from judges.records.spec import JudgeSpec
 from judges.records.verdict import Verdict
 from queues.adaptive import Adaptive
-from queues.node import Memory, Node, Retry, Store
+from queues.node import Node
+from queues.retry import Retry
+from queues.store import Memory, Store
 
 ATTEMPTS = 8
 """How often a model is asked before a record is left ungraded: with the waits between them, an

@@ -25,8 +25,10 @@ from grader.settings import Settings
 from grader.stages import workers
 from grader.stages.stored import decoder
 from grader.stages.workers import Reading
-from queues.node import Memory, Node, Retry
+from queues.node import Node
 from queues.pool import Crashed, Pool, TimedOut
+from queues.retry import Retry
+from queues.store import Memory
 
 if TYPE_CHECKING:
     from fetchers.web.browser import Browser
@@ -149,17 +151,17 @@ class Pages:
 
     # The steps, in order.
 
-    async def fetch(self, url: str, *, anew: bool = False) -> Visit | FailedVisit:
+    async def fetch(self, url: str, *, refresh: bool = False) -> Visit | FailedVisit:
         """Fetch a canonical URL: from an archive, the cache or the network, in this order. With
-        `anew`, what is cached is not used.
+        `refresh`, what is cached is not used.
 
         Never raises for anything that the host does.
         """
-        if not anew and (failed := self._failed_visits.get(url)):
+        if not refresh and (failed := self._failed_visits.get(url)):
             return failed
         try:
-            visit = await self._archive(url, anew=anew) if self._settings.pages else None
-            return visit or await self._fetch(url, anew=anew)
+            visit = await self._archive(url, refresh=refresh) if self._settings.pages else None
+            return visit or await self._fetch(url, refresh=refresh)
         except Refused as refused:
             return FailedVisit("refused", str(refused))
         except Unreachable as failure:
@@ -179,7 +181,7 @@ class Pages:
         try:
             page = await self._page_of(url, visit)
         except MissingBody:  # the cache has lost the body
-            page = await self._page_of(url, await self.fetch(url, anew=True))
+            page = await self._page_of(url, await self.fetch(url, refresh=True))
         if page.state == "unreachable":
             self._failed_pages[url] = page
         return page
@@ -214,7 +216,7 @@ class Pages:
 
     async def extract_again(self, page: Page) -> None:
         """Extract the text of a page's body again, because the cache has lost the text."""
-        await self._extract((page.sha256, page.content_type), anew=True)
+        await self._extract((page.sha256, page.content_type), refresh=True)
 
     # Helpers of the steps.
 
@@ -224,7 +226,7 @@ class Pages:
         try:
             return await self._page_of(url, await self._render(url))
         except MissingBody:  # the cache has lost the body
-            return await self._page_of(url, await self._render(url, anew=True))
+            return await self._page_of(url, await self._render(url, refresh=True))
 
     async def _page_of(self, url: str, visit: Visit | FailedVisit) -> Page:
         """Extract and triage a visit. Raises MissingBody if its body is not in the cache."""

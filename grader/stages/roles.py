@@ -17,7 +17,9 @@ from judges.names.sameness import Block, Merged, Placed, Stray
 from judges.values import judged_answers, judged_cells
 from judges.values.judged_answers import Decided, Doubt, Failed, Labelled
 from judges.values.judged_cells import Found, Key, Pair, Ruled
-from queues.node import DeadlinePassed, Memory, Node, Store
+from queues.node import Node
+from queues.retry import DeadlinePassed
+from queues.store import Memory, Store
 
 WAITING = 1_000
 """Questions of one role that may wait for an answer at once; `ask` bounds what is asked."""

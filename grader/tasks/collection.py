@@ -11,7 +11,7 @@ from pydantic import Field
 from pydantic import model_validator as validator
 
 from grader.tasks.task import Model, Name, Task, Wrong, refuse
-from judges.names.identity import Identity, Semantic
+from judges.names.policies import Identity, Semantic
 from judges.records.spec import JudgeSpec
 
 URL_KEY = "url"

@@ -11,7 +11,9 @@ from pydantic import Field
 from pydantic import model_validator as validator
 
 from grader.tasks.task import Model, Name, Task
-from judges.values.cells import Comparator, comparator_for, is_blank
+from judges.values.cells import comparator_for
+from judges.values.formats.cell import Comparator
+from judges.values.formats.text import is_blank
 from judges.values.tables import column_form
 from judges.values.widesearch import WideSearchComparator
 

@@ -26,8 +26,10 @@ from judges.endpoint.prompting import (
 )
 from judges.endpoint.questions import Ask, Effort, Rejected, Request, Trouble, Usage
 from judges.endpoint.together import Together
+from judges.names.axes import Axis, cluster
 from judges.names.blocks import blocks, contradict
-from judges.names.identity import Axis, Closed, Semantic, cluster, fold, form
+from judges.names.folding import fold, normalise
+from judges.names.policies import Closed, Semantic
 
 LONGEST = 200
 """Characters. What is longer is hardly a name: it is compared as it stands, and not asked about."""
@@ -85,7 +87,7 @@ def strays(roster: Roster, values: Iterable[str]) -> dict[str, Stray]:
     found = {}
     for value in sorted(values, key=lambda value: (len(value), value)):
         if len(value) <= LONGEST and any(map(str.isalnum, value)):
-            found[value] = spelt.setdefault(fold(value), Stray(roster, form(value)))
+            found[value] = spelt.setdefault(fold(value), Stray(roster, normalise(value)))
     return found
 
 

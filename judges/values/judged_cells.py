@@ -25,9 +25,9 @@ from judges.endpoint.prompting import (
 from judges.endpoint.questions import Ask, Effort, Request, Usage
 from judges.endpoint.together import Together
 from judges.names.blocks import contradict
-from judges.names.identity import fold
+from judges.names.folding import fold
 from judges.values import surface
-from judges.values.cells import Cell
+from judges.values.formats.cell import Cell
 
 _LAYOUT = 1
 _CELLS, CELLS_VERSION = read_prompt(__file__, "cells", _LAYOUT)

@@ -14,7 +14,7 @@ from decimal import Decimal
 
 import regex
 
-from judges.names.identity import form
+from judges.names.folding import normalise
 from judges.text.dates import PartialDate, parse_date
 
 LONGEST = 500
@@ -40,7 +40,7 @@ def clean(text: str) -> str:
         text = wrapped[2]
     text = html.unescape(_TAG.sub(" ", _LINK.sub(r"\1", _LATEX.sub("", text))))
     text = _BULLET.sub("", text, count=1) if _BULLET.match(text) else text
-    return unicodedata.normalize("NFC", form(text).casefold()).translate(_STYLES)
+    return unicodedata.normalize("NFC", normalise(text).casefold()).translate(_STYLES)
 
 
 # What a text may lose. Between two digits a comma is left in its place: they never join.

@@ -13,7 +13,7 @@ from datetime import date
 from urllib.parse import urlsplit
 
 from judges.text.dates import parse_date
-from judges.values.cells import Cell, Match
+from judges.values.formats.cell import Cell, Match
 
 # Preparing
 

@@ -3,7 +3,7 @@ import asyncio
 import pytest
 
 from queues.adaptive import Adaptive, Pace
-from queues.node import DeadlinePassed, Retry
+from queues.retry import DeadlinePassed, Retry
 
 
 class Limited(Exception):

@@ -8,7 +8,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from queues.node import GROUP, DeadlinePassed, Memory, Node, Retry, Stopped
+from queues.batches import BATCH_SIZE
+from queues.node import Node, Stopped
+from queues.retry import DeadlinePassed, Retry
+from queues.store import Memory
 
 
 class Shelf:
@@ -324,7 +327,7 @@ async def test_work_that_cancels_itself_fails_and_does_not_cancel_its_callers() 
     (caller,) = call(make(gate), "a")
     await idle()
     await gate.fail("a", asyncio.CancelledError())
-    with pytest.raises(RuntimeError, match="cancelled from within"):
+    with pytest.raises(RuntimeError, match="the work cancelled itself"):
         await caller
 
 
@@ -393,7 +396,7 @@ async def test_lookups_and_appends_are_grouped() -> None:
     shelf, gate = Shelf(), Gate()
     node = make(gate, workers=2000, memory=memory(shelf))
     shelf.open.clear()
-    items = [f"{n:04}" for n in range(GROUP * 2 + 7)]
+    items = [f"{n:04}" for n in range(BATCH_SIZE * 2 + 7)]
     calls = call(node, "first")
     await idle()
     calls += call(node, *items)
@@ -401,7 +404,7 @@ async def test_lookups_and_appends_are_grouped() -> None:
     assert shelf.asked == [1]
     shelf.open.set()
     await idle()
-    assert shelf.asked == [1, GROUP, GROUP, 7]
+    assert shelf.asked == [1, BATCH_SIZE, BATCH_SIZE, 7]
     await gate.end("first", *items)
     await asyncio.gather(*calls)
     assert sum(shelf.appended) == len(items) + 1

@@ -11,7 +11,8 @@ from grader.stages.concurrency import in_thread_if_many
 from grader.stages.pipeline import Pipeline
 from grader.stages.roles import Roles
 from grader.tasks.collection import Hierarchy
-from judges.names.identity import Axis, Closed, Names, Resolver, Standard, cluster
+from judges.names.axes import Axis, Names, Resolver, Standard, cluster
+from judges.names.policies import Closed
 from judges.names.sameness import Candidates, Clusters, Roster, strays
 from judges.records.record import Record
 from queues.pool import Crashed, TimedOut

@@ -26,8 +26,8 @@ from judges.endpoint.questions import Rejected, Trouble
 from judges.records.record import Record
 from judges.records.rules import Undecided
 from judges.records.verdict import Verdict
-from queues.node import DeadlinePassed
 from queues.pool import Crashed, TimedOut
+from queues.retry import DeadlinePassed
 
 RECORDS_PER_BATCH = 256
 """Records of one page that are judged at once, at most."""

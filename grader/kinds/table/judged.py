@@ -14,7 +14,8 @@ from grader.kinds.table.scoring import (
     read_row,
 )
 from grader.tasks.table import Column, TableTask
-from judges.values.cells import Cell, Comparator, Match, is_blank
+from judges.values.formats.cell import Cell, Comparator, Match
+from judges.values.formats.text import is_blank
 from judges.values.judged_cells import MEASURED, Found, Key, Pair, Roster, Ruled, differs
 from judges.values.tables import Row
 from judges.values.widesearch import WideSearchComparator

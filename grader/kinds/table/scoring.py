@@ -9,7 +9,8 @@ from typing import Any
 
 from grader.kinds.measures import Measures
 from grader.tasks.table import Column, TableTask
-from judges.values.cells import Cell, Match, is_blank
+from judges.values.formats.cell import Cell, Match
+from judges.values.formats.text import is_blank
 from judges.values.tables import Row, TableReader
 
 

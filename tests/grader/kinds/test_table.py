@@ -78,7 +78,7 @@ def test_rows_say_what_was_compared_and_why():
         "gold": "10",
         "pred": "11",
         "match": False,
-        "why": "10 is not 11",
+        "why": "11 is not the gold 10",
     }
     assert rows[1]["gold_row"] is None
     assert rows[1]["cells"]["시"]["pred"] == "다"

@@ -36,7 +36,7 @@ from judges.records.spec import JudgeSpec
 from judges.records.verdict import Verdict
 from queues import adaptive
 from queues.graph import Graph
-from queues.node import DeadlinePassed, Retry
+from queues.retry import DeadlinePassed, Retry
 
 SPEC = JudgeSpec.model_validate({"requirements": [{"id": "wise", "text": "The page is wise."}]})
 TEXT = "The larch is old, and it sheds its needles in autumn."

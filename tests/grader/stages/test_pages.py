@@ -20,8 +20,8 @@ from grader.stages import pages as module
 from grader.stages import workers
 from grader.stages.pages import Pages
 from queues.graph import Graph
-from queues.node import Retry
 from queues.pool import Crashed
+from queues.retry import Retry
 
 SHELL = '<title>App</title><div id="root"></div><script src="/main.js"></script>'
 WALL = "<title>Just a moment...</title><h1>Checking your browser</h1>"

@@ -238,7 +238,7 @@ CASES: dict[str, tuple[Fields, str, str]] = {
         collection(keys=[closed("a", 7), URL]), "keys[0].identity.members[1]", "string"),
     "alias of nobody": (
         collection(keys=[closed("a", "b", aliases={"c": ["d"]}), URL]),
-        "keys[0].identity.aliases", "'c' is no member"),
+        "keys[0].identity.aliases", "'c' is not a member"),
     "alias of two": (
         collection(keys=[closed("a", "b", aliases={"a": ["B"]}), URL]),
         "keys[0].identity.aliases", "'b'"),

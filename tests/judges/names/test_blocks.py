@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from names import aliased_companies, companies
 
 from judges.names.blocks import LARGEST, blocks, contradict
-from judges.names.identity import fold
+from judges.names.folding import fold
 
 
 def block_with(name: str, *others: str) -> set[str]:

@@ -19,7 +19,8 @@ from judges.endpoint.questions import (
     Unreadable,
     Usage,
 )
-from judges.names.identity import Axis, Closed, Semantic, cluster
+from judges.names.axes import Axis, cluster
+from judges.names.policies import Closed, Semantic
 from judges.names.sameness import (
     LONGEST,
     TOGETHER,

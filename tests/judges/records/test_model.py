@@ -22,7 +22,7 @@ from judges.records.rules import PageSeen
 from judges.records.spec import JudgeSpec
 from judges.records.verdict import Shown, Verdict
 from queues.adaptive import Adaptive
-from queues.node import Retry
+from queues.retry import Retry
 
 SPEC = JudgeSpec.model_validate(
     {

@@ -1,0 +1,129 @@
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from judges.names.axes import Axis, Names, Resolver, cluster
+from judges.names.policies import Closed, Date, Exact, Identity, Semantic
+from judges.records.record import Record
+
+
+@dataclass(frozen=True)
+class Key:
+    name: str
+    fields: tuple[str, ...]
+    identity: Identity
+
+
+COMPANY = Key("company", ("company",), Semantic())
+APPOINTMENT = Key("company_appointee", ("company", "appointee"), Semantic(scope="an appointment"))
+MONTH = Key("month", ("month",), Date(format="YYYY-MM"))
+URL = Key("url", ("url",), Exact())
+TASK = {
+    None: [COMPANY, APPOINTMENT, MONTH, URL],
+    "listings": [COMPANY, URL],
+    "people": [APPOINTMENT, URL],
+}
+
+
+def record(subtask: str | None = None, **item: Any) -> Record:
+    return Record(0, subtask, item, "https://x.example", ("",), "")
+
+
+def resolve(task: Mapping[str | None, list[Key]], records: Iterable[Record]) -> list[Names]:
+    resolver = Resolver(task)
+    records = list(records)
+    standards = [resolver.standardise(one) for one in records]
+    clusters = {axis.name: cluster(axis, values) for axis, values in resolver.left_over(standards)}
+    return [
+        resolver.name(one, standard, clusters, "https://x.example/")
+        for one, standard in zip(records, standards, strict=True)
+    ]
+
+
+def test_a_row_says_only_what_differs_from_what_was_submitted() -> None:
+    (names,) = resolve(
+        TASK, [record(company="374Water, Inc.", appointee="Jo  Doe", month="March 2025")]
+    )
+    assert names == Names(
+        canonical={
+            "url": "https://x.example/",
+            "company_appointee": "374Water, Inc. | Jo Doe",
+            "month": "2025-03",
+        },
+        identity={"company": "374water", "company_appointee": "374water | jo doe"},
+    )
+
+
+def test_a_value_that_is_its_own_cluster_needs_no_word() -> None:
+    (names,) = resolve({None: [COMPANY, URL]}, [record(company="374water")])
+    assert names == Names({"url": "https://x.example/"}, {})
+
+
+def test_a_key_is_one_axis_throughout_the_task() -> None:
+    one, other, person = resolve(
+        TASK,
+        [
+            record(company="NVIDIA", appointee="Jo Doe", month="2025-03"),
+            record("listings", company="Nvidia Corp."),
+            record("people", company="nvidia", appointee="JO DOE"),
+        ],
+    )
+    assert one.identity["company"] == other.identity["company"] == "nvidia"
+    assert one.identity["company_appointee"] == person.identity["company_appointee"]
+    assert "company" not in person.identity
+
+
+def test_forms_of_companies_follow_the_axis() -> None:
+    assert Axis("company", "company", Semantic()).of_companies
+    assert Axis("k", "k", Semantic(scope="a listed company; a subsidiary is another")).of_companies
+    assert Axis("k", "발행회사", Semantic()).of_companies
+    assert Axis("k", "parent_company", Semantic()).of_companies
+    assert not Axis("accompanist", "accompanist", Semantic()).of_companies
+    assert not Axis("product", "product", Semantic(scope="a phone of one company")).of_companies
+    assert cluster(Axis("issuer", "issuer", Semantic()), ["SAP SE"]) == {"SAP SE": "sap"}
+    assert cluster(Axis("phone", "phone", Semantic()), ["iPhone SE"]) == {"iPhone SE": "iphone se"}
+
+
+def test_what_is_outside_or_missing_is_none() -> None:
+    country = Key("country", ("country",), Closed(members=("Japan",)))
+    city = Key("country_city", ("country", "city"), Semantic())
+    names = resolve(
+        {None: [country, city, URL]},
+        [
+            record(country="japan", city="Kyoto"),
+            record(country="Narnia", city="Kyoto"),
+            record(country="Japan"),
+            record(country="Japan", city="\u200b"),
+            record(country="Japan", city=["Kyoto"]),
+        ],
+    )
+    assert [one.identity for one in names] == [
+        {"country_city": "Japan | kyoto"},
+        {"country": None, "country_city": None},
+        {"country_city": None},
+        {"country_city": None},
+        {"country_city": None},
+    ]
+    assert names[0].canonical["country"] == "Japan"
+    assert "country_city" not in names[1].canonical
+
+
+def test_composite_values_are_never_confused() -> None:
+    pair = Key("pair", ("a", "b"), Exact())
+    names = resolve(
+        {None: [pair, URL]},
+        [record(a="x | y", b="z"), record(a="x", b="y | z"), record(a="x\\", b="| y | z")],
+    )
+    assert len({one.canonical["pair"] for one in names}) == 3
+
+
+def test_a_field_of_its_own_name_and_a_composite_within_a_composite() -> None:
+    city = Key("city", ("country", "city"), Semantic())
+    site = Key("site", ("city", "site"), Semantic())
+    (names,) = resolve({None: [city, site, URL]}, [record(country="IN", city="Delhi", site="Fort")])
+    assert names.identity == {"city": "in | delhi", "site": "in | delhi | fort"}
+
+
+def test_clusters_do_not_depend_on_the_order_of_records() -> None:
+    records = [record("listings", company=name) for name in ("ACME", "Acme Inc.", "acme", "Other")]
+    assert resolve(TASK, records) == resolve(TASK, records[::-1])[::-1]
