@@ -13,6 +13,7 @@ from typing import Any
 
 from grader.grader import Grader
 from grader.kinds.collection.leaves import TRUSTED
+from grader.kinds.collection.rows import was_given_up
 from grader.kinds.result import Result
 from grader.results.files import Output
 from grader.results.summary import Summary
@@ -37,6 +38,7 @@ class Ending:
     """How a call ended. `ungraded` counts the records that could not be judged, by reason;
     `remarkable` those of collections that failed before they were read: `invalid`, or by the state
     of their page; and those of `low confidence`, which are in no figure.
+    `gave_up` has the addresses that never answered and count as dead.
     `problems` tells what else a user should know."""
 
     submissions: int = 0
@@ -44,6 +46,7 @@ class Ending:
     first_rejects: list[Reject] = field(default_factory=list)
     ungraded: Counter[str] = field(default_factory=Counter)
     remarkable: Counter[str] = field(default_factory=Counter)
+    gave_up: set[str] = field(default_factory=set)
     problems: tuple[str, ...] = ()
     interrupted: bool = False
     summary: dict[str, Any] = field(default_factory=dict)
@@ -79,6 +82,9 @@ class Call:
             self.ending.ungraded.update(row.get("error") or "no reason given" for row in rows)
         if result.kind == "collection":
             self.ending.remarkable.update(filter(None, map(_remark, result.rows)))
+        if result.gave_up:
+            given_up = filter(was_given_up, result.rows)
+            self.ending.gave_up.update(str(row["page"].get("final_url")) for row in given_up)
 
     def checkpoint(self, work: dict[str, Any]) -> None:
         """Bring summary.json up to date, now and then."""

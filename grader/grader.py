@@ -76,7 +76,9 @@ class Grader:
         """The page at a URL, as the records that cite it are judged on it."""
         pages, url = self._pipeline.pages, canonical(url)
         page = await pages.triage(url, await pages.fetch(url))
-        return await pages.render(url, page) if pages.worth_a_browser(page) else page
+        if pages.worth_a_browser(page):
+            page = await pages.render(url, page)
+        return await pages.give_up(url, page) if page.state == "unreachable" else page
 
     async def stop(self, grace: float) -> None:
         """Take no new work, give what is under way `grace` seconds to end, keep its results.

@@ -51,6 +51,9 @@ def tell_ending(ending: Ending, out: Path) -> None:
     if ending.remarkable:
         found = ending.remarkable.most_common()
         say("of the records: " + ", ".join(f"{n} {REMARKS.get(what, what)}" for what, n in found))
+    if number := len(ending.gave_up):
+        addresses, count = ("address", "counts") if number == 1 else ("addresses", "count")
+        say(f"{number} {addresses} never answered in several calls: {count} as dead")
     for line in models_lines(ending.summary["work"]):
         say(line)
     if ending.interrupted:

@@ -36,6 +36,20 @@ class Age(click.ParamType[float]):
         return float(match[1]) * self.units[match[2]]
 
 
+class Calls(click.ParamType[int | None]):
+    """A positive number of calls, or `never`, which is None."""
+
+    name = "N|never"
+
+    def convert(
+        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
+    ) -> int | None:
+        """Read the text of a flag."""
+        if value == "never":
+            return None
+        return POSITIVE.convert(value, param, ctx)
+
+
 def dollars(value: Any) -> float:
     """An amount of US dollars. Raises ValueError."""
     amount = float(value)
@@ -71,6 +85,10 @@ def page_options(command: F) -> F:
         click.option("--offline", is_flag=True, help="Never fetch a page."),
         click.option(
             "--max-age", type=Age(), help="Fetch a page again if it is older (30m, 12h, 7d)."
+        ),
+        click.option(
+            "--give-up-after", type=Calls(), default=3, show_default=True,
+            help="Calls, an hour apart, after which an address that never answers is dead.",
         ),
         click.option(
             "--allow-host", "allow_hosts", multiple=True, metavar="HOST[:PORT]",

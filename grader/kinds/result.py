@@ -1,18 +1,20 @@
 """The result of grading one submission."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """One graded submission: `score` and `rows` are its lines in scores.jsonl and records.jsonl.
+    """One graded submission.
 
-    `ordinal` is the submission's place in the input. `metrics` are what the summary is made
-    of: the figures that are averaged over rollouts and tasks, nested as in `score` (one that is
-    None is left out of its mean); for an answer the attempt.
-    `ungraded` counts the records that could not be judged; `error` is what the attempt failed with.
+    `ordinal` is its place in the input. `score` is its line of scores.jsonl, `rows` its lines of
+    records.jsonl. `metrics` are the figures that summary.json averages over rollouts and tasks,
+    nested as in `score`; a figure that is None is left out of its mean. For an answer, `metrics` is
+    the attempt. `ungraded` counts the records that could not be judged, `gave_up` those whose
+    address never answered, `flags` those that have a flag, by its name. `error` is the error of a
+    failed attempt, or empty.
     """
 
     ordinal: int
@@ -25,6 +27,8 @@ class Result:
     metrics: Any
     score: Any
     rows: Sequence[Any]
+    gave_up: int = 0
+    flags: Mapping[str, int] = field(default_factory=dict)
 
     @property
     def complete(self) -> bool:

@@ -62,7 +62,7 @@ def _leaves(metrics: Mapping[str, Any]) -> Iterator[tuple[Path, float | None]]:
             yield (name,), value
 
 
-COUNTS = ("submissions", "completed", "errors", "incomplete", "ungraded")
+COUNTS = ("submissions", "completed", "errors", "incomplete", "ungraded", "gave_up")
 
 
 class _Tally:
@@ -70,13 +70,17 @@ class _Tally:
 
     def __init__(self, kind: str) -> None:
         self._counts: dict[str, array[int]] = {}
+        self._flags: dict[str, Counter[str]] | None = {} if kind == "collection" else None
         self._figures: Any = AnswerFigures() if kind == "answer" else _Figures()
 
     def add(self, result: Result) -> None:
         counts = self._counts.setdefault(result.task, array("q", [0] * len(COUNTS)))
         errors, incomplete = bool(result.error), not result.complete
-        for place, more in enumerate((1, not errors, errors, incomplete, result.ungraded)):
+        added = (1, not errors, errors, incomplete, result.ungraded, result.gave_up)
+        for place, more in enumerate(added):
             counts[place] += more
+        if self._flags is not None:
+            self._flags.setdefault(result.task, Counter()).update(result.flags)
         if result.complete:
             self._figures.add(result.task, result.metrics)
 
@@ -104,6 +108,9 @@ class _Tally:
         part: dict[str, Any] = {**dict(zip(COUNTS, sums, strict=True)), "tasks": len(names)}
         if part["incomplete"]:
             part["provisional"] = True
+        if self._flags is not None:
+            flags = sum((self._flags[name] for name in names), Counter[str]())
+            part["flags"] = dict(sorted(flags.items()))
         return {**part, "metrics": self._figures.means([tasks[name] for name in names])}
 
 

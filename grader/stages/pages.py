@@ -1,10 +1,12 @@
-"""From a URL to a page: fetch (archive, cache or network), extract and triage, render in a browser.
+"""From a URL to a page: fetch (archive, cache or network), extract and triage, render in a browser,
+give up.
 
 The steps are separate methods. `grader/kinds/collection/kind.py` calls them in order.
 """
 
 import asyncio
-from collections.abc import Mapping
+import time
+from collections.abc import Callable, Mapping
 from contextlib import AsyncExitStack
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
@@ -17,13 +19,26 @@ from cache.folder import Cache
 from cache.keys import digest
 from fetchers.address import Guard
 from fetchers.archives.archive import Archives
-from fetchers.page import Dead, Page, Refused, Response, State, Unreachable, Via, now
+from fetchers.page import (
+    Dead,
+    Page,
+    Refused,
+    Response,
+    State,
+    Unreachable,
+    Unvisitable,
+    Via,
+    now,
+)
 from fetchers.reading.extract import EXTRACTOR_VERSION
 from fetchers.triage.triage import triage, worth_a_browser
+from fetchers.urls import hostname
 from fetchers.web.http import Http, Limits
 from grader.settings import Settings
 from grader.stages import workers
+from grader.stages.network import Network
 from grader.stages.stored import decoder
+from grader.stages.unreachable import NEVER_ANSWERED, FailureHistory, Failures, GaveUp
 from grader.stages.workers import Reading
 from queues.node import Node
 from queues.pool import Crashed, Pool, TimedOut
@@ -77,24 +92,34 @@ class BrowserMissing(Exception):
 
 
 class Pages:
-    """Pages by URL, with the stages that make them: archive, fetch, extract, render.
+    """Pages by URL, with the stages that make them: archive, fetch, extract, render, unreachable.
 
     An async context manager. A URL that was `unreachable` is not tried again in the same call.
+    `clock` gives the time in Unix seconds.
     """
 
-    def __init__(self, settings: Settings, cache: Cache, pool: Pool) -> None:
+    def __init__(
+        self,
+        settings: Settings,
+        cache: Cache,
+        pool: Pool,
+        clock: Callable[[], float] = time.time,
+    ) -> None:
         self._settings = settings
         self._cache = cache
         self._pool = pool
         self._guard = Guard(settings.allow_hosts)
+        self._network = Network(self._probe)
+        self._failures = Failures(settings, cache.ledger, self._network, clock)
         self._stack = AsyncExitStack()
         self._opening_browser = asyncio.Lock()
         self._browser: Browser | None = None
         self._browser_problem = ""
         self._failed_visits: dict[str, FailedVisit] = {}
-        # By URL: pages that could not be extracted or rendered. Many rollouts cite the same page,
-        # and each attempt may take a minute.
-        self._failed_pages: dict[str, Page] = {}
+        # By URL: pages that another attempt in this call would not improve. Many rollouts cite the
+        # same page, and an attempt may take a minute.
+        self._final_pages: dict[str, Page] = {}
+        self._counted_failures: set[str] = set()
         self.nodes = self._make_nodes()
 
     async def __aenter__(self) -> Self:
@@ -142,7 +167,7 @@ class Pages:
             workers=2 * settings.cpu_workers,
             memory=Memory(ledger, orjson.dumps, decoder(Reading)),
         )
-        return [self._archive, self._fetch, self._render, self._extract]
+        return [self._archive, self._fetch, self._render, self._extract, self._failures.node]
 
     @property
     def problems(self) -> tuple[str, ...]:
@@ -160,15 +185,21 @@ class Pages:
         if not refresh and (failed := self._failed_visits.get(url)):
             return failed
         try:
-            visit = await self._archive(url, refresh=refresh) if self._settings.pages else None
-            return visit or await self._fetch(url, refresh=refresh)
+            with self._network.visiting(hostname(url)):
+                visit = await self._archive(url, refresh=refresh) if self._settings.pages else None
+                visit = visit or await self._fetch(url, refresh=refresh)
         except Refused as refused:
             return FailedVisit("refused", str(refused))
+        except GaveUp as end:
+            return _given_up(url, end.history)
         except Unreachable as failure:
             partial = await self._store(failure.response) if failure.response else None
             failed = FailedVisit("unreachable", str(failure), partial)
             self._failed_visits[url] = failed
             return failed
+        if self._network.wants_known_urls and visit.status is not None and visit.via == "http":
+            self._network.add_known_url(hostname(visit.final_url), visit.final_url)
+        return visit
 
     async def triage(self, url: str, visit: Visit | FailedVisit) -> Page:
         """Extract the text of a visit of `url`, and name the state of the page.
@@ -176,14 +207,14 @@ class Pages:
         A page whose text cannot be extracted is `unreachable` in this call. Raises MissingBody if
         the cache loses the body again after a second fetch.
         """
-        if page := self._failed_pages.get(url):
+        if page := self._final_pages.get(url):
             return page
         try:
             page = await self._page_of(url, visit)
         except MissingBody:  # the cache has lost the body
             page = await self._page_of(url, await self.fetch(url, refresh=True))
         if page.state == "unreachable":
-            self._failed_pages[url] = page
+            self._final_pages[url] = page
         return page
 
     def worth_a_browser(self, page: Page) -> bool:
@@ -196,23 +227,39 @@ class Pages:
         It shows more if it is `ok`, or if `page` is `unrendered` and it has another state. If the
         page ends the browser, the result is `unreachable`. Otherwise the result is `page`.
         """
-        if failed := self._failed_pages.get(url):
+        if failed := self._final_pages.get(url):
             return failed
         try:
             rendered = await self._rendered(url)
         except (BrowserMissing, Refused):
             return page
         except Unreachable:
-            self._failed_pages[url] = page
+            self._final_pages[url] = page
             return page
         except Crashed as crash:
             failed = replace(page, state="unreachable", reason=str(crash))
-            self._failed_pages[url] = failed
+            self._final_pages[url] = failed
             return failed
         if rendered.state == "ok":
             return rendered
         named = rendered.state not in ("unreachable", "unrendered")
         return rendered if page.state == "unrendered" and named else page
+
+    async def give_up(self, url: str, page: Page) -> Page:
+        """Count this call against an `unreachable` page. If it was unreachable too often or for
+        too long (formats.md, section 3), the result is `dead`; otherwise it is `page`.
+
+        Once a call and URL, and only if the network answers for another host. Offline, nothing is
+        counted, but a page that was given up before is `dead` too.
+        """
+        if url in self._counted_failures:
+            return page
+        history = await self._failures.count(url, page)
+        if history is None or not history.given_up(self._settings.give_up_after):
+            self._counted_failures.add(url)
+            return page
+        self._final_pages[url] = await self._page_of(url, _given_up(url, history))
+        return self._final_pages[url]
 
     async def extract_again(self, page: Page) -> None:
         """Extract the text of a page's body again, because the cache has lost the text."""
@@ -269,10 +316,31 @@ class Pages:
         return None if response is None else await self._store(response)
 
     async def _visit(self, url: str) -> Visit:
+        history = await self._failures.history(url)
         try:
-            return await self._store(await self._http.fetch(url))
+            response = await self._http.fetch(url)
         except Dead as end:
-            return Visit(None, url, {}, "", "http", now(), str(end))
+            visit = Visit(None, url, {}, "", "http", now(), str(end))
+        except Unreachable as failure:
+            if failure.response is not None:
+                self._network.add_answer(hostname(failure.response.final_url))
+            raise
+        else:
+            self._network.add_answer(hostname(response.final_url))
+            visit = await self._store(response)
+        if history is not None:  # the address has answered: later failures start anew
+            await self._failures.forget(url)
+        return visit
+
+    async def _probe(self, url: str) -> bool:
+        """Whether a URL answers now, with any status. The response is not kept."""
+        try:
+            await self._http.fetch(url)
+        except Unreachable as failure:
+            return failure.response is not None
+        except Unvisitable:
+            return False
+        return True
 
     async def _show_in_browser(self, url: str) -> Visit:
         from fetchers.web.browser import Died, NoBrowser
@@ -329,3 +397,9 @@ class Pages:
 
 def _no_page(url: str, state: State, reason: str) -> Page:
     return Page(state, reason, "http", None, url, "", "", 0, "", "")
+
+
+def _given_up(url: str, history: FailureHistory) -> Visit:
+    """The visit of a URL that was given up, at the time of its last failure."""
+    last = datetime.fromtimestamp(history.last, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+    return Visit(None, url, {}, "", "http", last, NEVER_ANSWERED)

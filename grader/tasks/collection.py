@@ -10,9 +10,10 @@ from typing import Annotated, Any, Literal, Self
 from pydantic import Field
 from pydantic import model_validator as validator
 
+from fetchers.triage.open_publishing import OPEN_PUBLISHING_HOSTS
 from grader.tasks.task import Model, Name, Task, Wrong, refuse
 from judges.names.policies import Identity, Semantic
-from judges.records.spec import JudgeSpec
+from judges.records.spec import JudgeSpec, Rule, ValidityCheck
 
 URL_KEY = "url"
 MOST_RECORDS = 10**9
@@ -77,10 +78,23 @@ class Hierarchy:
     judge: JudgeSpec
 
 
+NOT_OPEN_PUBLISHING = ValidityCheck(
+    id="open_publishing",
+    text="The page is not on a host where anyone can publish any text within a minute.",
+    rule=Rule(not_domain=OPEN_PUBLISHING_HOSTS),
+)
+"""The validity check that `open_publishing = "fail"` adds to every hierarchy."""
+
+
 class CollectionTask(Task):
-    """A qualification key hierarchy with its subtasks (WANDR, section 3)."""
+    """A qualification key hierarchy with its subtasks (WANDR, section 3).
+
+    `open_publishing` says what becomes of a page that anyone could have published a minute ago:
+    it is reported as a flag, or it also fails the record.
+    """
 
     kind: Literal["collection"]
+    open_publishing: Literal["report", "fail"] = "report"
     keys: tuple[Key, ...] = Field(min_length=1)
     member: Name = Field(default_factory=_first_key)
     judge: JudgeSpec = JudgeSpec()
@@ -97,18 +111,23 @@ class CollectionTask(Task):
             yield "member", f"{self.member!r} is no key of the task"
         yield from _wrong_subtasks(self.subtasks, self.keys, "")
         yield from _wrong_axes(_all_keys(self, ""))
+        if self.open_publishing == "fail":
+            yield from _wrong_checks(self, "")
 
     @cached_property
     def hierarchies(self) -> Mapping[str | None, Hierarchy]:
         """Every hierarchy by the dotted name that records give; None is the main one."""
         keys = {key.name: key for _, key in _all_keys(self, "")}
-        found: dict[str | None, Hierarchy] = {None: _hierarchy(self.keys, self.judge, keys)}
+        added = (NOT_OPEN_PUBLISHING,) if self.open_publishing == "fail" else ()
+        judge = _with_checks(self.judge, added)
+        found: dict[str | None, Hierarchy] = {None: _hierarchy(self.keys, judge, keys)}
         stack = [(sub, self.keys, "") for sub in self.subtasks]
         while stack:
             sub, above, prefix = stack.pop()
             parent = next(key for key in above if key.name == sub.parent)
             levels = (parent, *sub.keys)
-            found[prefix + sub.name] = _hierarchy(levels, sub.judge, keys)
+            judge = _with_checks(sub.judge, added)
+            found[prefix + sub.name] = _hierarchy(levels, judge, keys)
             stack.extend((below, levels, f"{prefix}{sub.name}.") for below in sub.subtasks)
         return found
 
@@ -116,6 +135,17 @@ class CollectionTask(Task):
 def _hierarchy(levels: tuple[Key, ...], judge: JudgeSpec, keys: Mapping[str, Key]) -> Hierarchy:
     fields = dict.fromkeys(f for key in levels[:-1] for f in _fields(key, keys))
     return Hierarchy(levels, tuple(fields), judge)
+
+
+def _with_checks(judge: JudgeSpec, checks: tuple[ValidityCheck, ...]) -> JudgeSpec:
+    """A judge with more validity checks. Not a copy of the model: that would keep its digest."""
+    if not checks:
+        return judge
+    return JudgeSpec(
+        instructions=judge.instructions,
+        validity=(*judge.validity, *checks),
+        requirements=judge.requirements,
+    )
 
 
 def _fields(key: Key, keys: Mapping[str, Key]) -> Iterator[str]:
@@ -171,6 +201,18 @@ def _wrong_subtasks(
             yield f"{here}keys", f"the parent key {sub.parent!r} stands in them too"
         yield from _wrong_levels(sub.keys, here)
         yield from _wrong_subtasks(sub.subtasks, (*parents, *sub.keys), here)
+
+
+def _wrong_checks(task: CollectionTask | Subtask, path: str) -> Iterator[Wrong]:
+    """No check of the task has the id of the check that `open_publishing = "fail"` adds."""
+    for place, check in enumerate(task.judge.validity):
+        if check.id == NOT_OPEN_PUBLISHING.id:
+            yield (
+                f"{path}judge.validity[{place}].id",
+                f'{check.id!r} is the id of the check that open_publishing = "fail" adds',
+            )
+    for place, sub in enumerate(task.subtasks):
+        yield from _wrong_checks(sub, f"{path}subtasks[{place}].")
 
 
 def _wrong_axes(keys: Iterable[tuple[str, Key]]) -> Iterator[Wrong]:

@@ -72,7 +72,7 @@ class AnswerKind:
         return await self._label(judged, submission, pipeline, roles)
 
     def _result(self, ordinal: int, submission: Submission, judged: _Judged) -> Result:
-        names = {
+        names: dict[str, Any] = {
             "run": submission.run,
             "task": self._task.name,
             "rollout": submission.rollout,

@@ -15,7 +15,7 @@ from grader.kinds.collection.funnel import evidence
 from grader.kinds.collection.identities import Identities, RecordNames
 from grader.kinds.collection.leaves import Leaf
 from grader.kinds.collection.rollup import Scorer
-from grader.kinds.collection.rows import Outcome, record_row
+from grader.kinds.collection.rows import Outcome, count_flags, record_row, was_given_up
 from grader.kinds.result import Result
 from grader.runs.submissions import Submission
 from grader.stages.concurrency import first_error, in_thread_if_many
@@ -63,6 +63,8 @@ class CollectionKind:
             page = await pages.triage(url, visit)
             if pages.worth_a_browser(page):
                 page = await pages.render(url, page)
+            if page.state == "unreachable":
+                page = await pages.give_up(url, page)
             judged = await self._judge([records[place] for place in places], page, pipeline.judge)
             for place, outcome in zip(places, judged, strict=True):
                 outcomes[place] = outcome
@@ -125,13 +127,16 @@ class CollectionKind:
         """Score a submission from the rows of all its records."""
         rollup = self._scorer.rollup(map(self.read, rows))
         figures = rollup.plain()
-        counts = figures.pop("counts")
-        names = {"run": run, "task": self._name, "rollout": rollout}
+        counts = {**figures.pop("counts"), "gave_up": sum(map(was_given_up, rows))}
+        flags = count_flags(rows)
+        names: dict[str, Any] = {"run": run, "task": self._name, "rollout": rollout}
         return Result(
             **names,
             ordinal=ordinal,
             kind="collection",
             ungraded=rollup.counts.ungraded,
+            gave_up=counts["gave_up"],
+            flags=flags,
             error=error,
             metrics={**figures, **evidence(rows).plain()},
             score={
@@ -141,6 +146,7 @@ class CollectionKind:
                 **({"error": error} if error else {}),
                 **figures,
                 "counts": counts,
+                "flags": flags,
             },
             rows=rows,
         )

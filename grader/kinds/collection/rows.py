@@ -1,13 +1,21 @@
 """Lines of records.jsonl for a collection (formats.md, section 3)."""
 
+from collections import Counter
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 from fetchers.page import Page
+from fetchers.triage.open_publishing import is_open_publishing
 from grader.kinds.collection.identities import RecordNames
 from grader.runs.submissions import Submission
+from grader.stages.unreachable import NEVER_ANSWERED
 from judges.records.record import Record
 from judges.records.verdict import Verdict
+
+OPEN_PUBLISHING = "open_publishing"
+"""Flag: the cited URL, or the URL where it leads, is one at which anyone can publish any text."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,6 +46,7 @@ def record_row(
         "canonical": names.names.canonical,
         "identity": names.names.identity,
         "page": outcome.page and _page(outcome.page),
+        "flags": _flags(record, outcome),
     }
     if names.reasons:
         row["identity_reasons"] = names.reasons
@@ -85,6 +94,37 @@ def _with_verdict(verdict: Verdict) -> dict[str, Any]:
         "state": "graded",
         "error": None,
     }
+
+
+def _flags(record: Record, outcome: Outcome) -> list[str]:
+    """The sorted names of facts that are reported and do not change the score."""
+    flags = set(outcome.verdict.flags if outcome.verdict else ())
+    final_url = outcome.page.final_url if outcome.page else ""
+    if _is_open_publishing(record.url) or _is_open_publishing(final_url):
+        flags.add(OPEN_PUBLISHING)
+    return sorted(flags)
+
+
+_is_open_publishing = lru_cache(maxsize=1_000)(is_open_publishing)  # many records cite one URL
+
+
+def count_flags(rows: Iterable[Mapping[str, Any]]) -> dict[str, int]:
+    """How many rows have each flag, by its name in alphabetical order."""
+    names: Counter[str] = Counter()
+    for row in rows:
+        if isinstance(flags := row.get("flags"), list):
+            names.update({flag for flag in flags if isinstance(flag, str)})
+    return dict(sorted(names.items()))
+
+
+def was_given_up(row: Mapping[str, Any]) -> bool:
+    """Whether a row's page counts as dead because its address never answered."""
+    page = row.get("page")
+    return (
+        isinstance(page, Mapping)
+        and page.get("state") == "dead"
+        and page.get("reason") == NEVER_ANSWERED
+    )
 
 
 def _page(page: Page) -> dict[str, Any]:

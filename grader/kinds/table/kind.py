@@ -40,7 +40,7 @@ class TableKind:
             rows, figures = [{"row": None, "cells": {}, "state": "ungraded", "error": why}], {}
         else:
             rows, figures = graded.rows, {**graded.score.plain(), **judged}
-        names = {
+        names: dict[str, Any] = {
             "run": submission.run,
             "task": self._task.name,
             "rollout": submission.rollout,

@@ -1,25 +1,20 @@
 """The way of a URL to a page: which stage answers, what is kept, what is tried again."""
 
 import shutil
-from collections.abc import AsyncIterator, Callable, Mapping
-from contextlib import asynccontextmanager
+from collections.abc import Callable, Mapping
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pytest
 from material import Answer, article, serving, write_archive
+from page_steps import opened_pages, visit
 
-from cache.folder import Cache
 from fetchers.address import Guard
-from fetchers.page import Dead, Page, Refused, Response, Unreachable
+from fetchers.page import Dead, Refused, Response, Unreachable
 from fetchers.web import browser as fetchers_browser
 from fetchers.web.browser import Died, NoBrowser
-from grader.settings import Settings
 from grader.stages import pages as module
-from grader.stages import workers
-from grader.stages.pages import Pages
-from queues.graph import Graph
 from queues.pool import Crashed
 from queues.retry import Retry
 
@@ -73,42 +68,12 @@ def shown(monkeypatch: pytest.MonkeyPatch) -> Shown:
     return browser
 
 
-class Inline:
-    """Workers in this process."""
-
-    def __init__(self, folder: Path) -> None:
-        workers.open_store(folder)
-        self.failure: Exception | None = None
-
-    async def run(self, function: Callable[..., Any], *args: Any) -> Any:
-        if self.failure:
-            raise self.failure
-        return function(*args)
-
-
-async def visit(pages: Pages, url: str) -> Page:
-    """The page at a URL, by the steps of `CollectionKind.grade`."""
-    page = await pages.triage(url, await pages.fetch(url))
-    return await pages.render(url, page) if pages.worth_a_browser(page) else page
-
-
 Opened = Callable[..., Any]
 
 
 @pytest.fixture
 def opened(tmp_path: Path) -> Opened:
-    """Opens the pages of a call that may visit a port here, over a cache that calls share."""
-
-    @asynccontextmanager
-    async def open_pages(port: int, **settings: Any) -> AsyncIterator[Pages]:
-        folder = tmp_path / "cache"
-        made = Settings(cache=folder, allow_hosts=(f"127.0.0.1:{port}",), **settings)
-        async with Cache.open(folder) as cache:
-            pool: Any = Inline(folder / "bodies")
-            async with Pages(made, cache, pool) as pages, Graph(pages.nodes):
-                yield pages
-
-    return open_pages
+    return partial(opened_pages, tmp_path / "cache")
 
 
 async def test_a_browser_is_opened_for_pages_that_http_saw_too_little_of(
