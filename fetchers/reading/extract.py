@@ -10,7 +10,8 @@ from lxml import etree
 
 from fetchers.reading import html, pdf
 from fetchers.reading.charset import decode
-from fetchers.triage.signals import SIGNALS_VERSION, Signals, read_signals, words
+from fetchers.triage.markers import words
+from fetchers.triage.signals import SIGNALS_VERSION, Signals, read_signals
 
 Kind = Literal["html", "text", "json", "xml", "csv", "pdf", "other"]
 

@@ -1,67 +1,82 @@
-"""What triage needs to know of a page beyond its words, read once a body.
+"""What triage needs to know about a page besides its words. It is read once for each body.
 
-A page is walked in the order in which it is read, paragraph by paragraph. A paragraph that a mark
-of markers.toml explains ("verify that you are human", "subscribe to continue") is no substance;
-what is left is what a reader came for.
+The reader walks through a page in the order of the document, paragraph by paragraph, and counts
+words by what they are: running text, links, site navigation, controls, legal text, teasers of other
+pages. A paragraph that only says what a mark says ("verify that you are human", "subscribe to
+continue") does not count as text.
 """
 
 import re
-import tomllib
-import unicodedata
 from collections import Counter
-from collections.abc import Container, Iterable, Iterator
+from collections.abc import Container
 from dataclasses import dataclass, field
-from hashlib import sha256
-from pathlib import Path
 from typing import Literal
 
-import orjson
 from selectolax.lexbor import LexborHTMLParser, LexborNode
 
-from fetchers.page import State
+from fetchers.triage.elements import INLINE, MAX_NAME, is_root, is_skeleton, role_of
+from fetchers.triage.markers import (
+    ENOUGH,
+    MARKERS_DIGEST,
+    cut_marks,
+    fallback_marks,
+    has_legal_term,
+    headline_mark,
+    is_error_report,
+    is_legal,
+    marks_within,
+    paragraph_marks,
+    plain,
+    title_marks,
+    words,
+)
 
-Where = Literal["headline", "phrase", "hint", "script", "element", "url", "header"]
+SIGNALS_VERSION = f"2.{MARKERS_DIGEST}"
 
-_MARKERS = (Path(__file__).parent / "markers.toml").read_bytes()
-SIGNALS_VERSION = f"1.{sha256(_MARKERS).hexdigest()[:12]}"
+_MAX_TEXT = 8_000  # characters of paragraphs that are searched for phrases
+_MAX_SCRIPT = 4_000  # characters of one script that are searched for marks
+_MAX_KEPT = 64_000  # characters of scripts, and of class names, that are kept for the search
+_MAX_HEADINGS = 4
+_MAX_SAME = 3  # of one mark at one place: more of them add nothing
+_FILLED_BY_SCRIPT = 3  # words in an element that a script fills later ("Loading, please wait")
 
-# A page with this many words of running text is a page, whatever marks it carries: reading on
-# would tell triage nothing more.
-ENOUGH = 400
-_READ = 8_000  # characters of paragraphs in which phrases are looked for
-_SCRIPT = 4_000  # characters of a single script in which marks are looked for
-_KEPT = 64_000  # characters of scripts, and of class names, that are kept to look for marks
-_TERSE = 20  # words of a sentence that says one thing
-_SLACK = 14  # characters that may stand around a headline: "Sorry, page not found"
-_AROUND = " .!?:-–—|\"'()[]<>*#"
-_STUB = 3  # words in an element that a script is still to fill ("Loading, please wait")
-_HITS = 3  # of one mark at one place: more says nothing more
+# Site navigation, asides, controls and links seldom hold running text. If one of them does, the
+# page uses the wrong element, or forgets to close it, and the text counts.
+_RUNNING = 20  # words of a paragraph that is running text
+_MISPLACED = {"site": 150, "aside": 150, "control": 150, "footer": 400}  # words, by role
+_ONE_LINK = 150  # words of the links to one address
 
+_TEASER = 40  # words after a linked title, at most
+_TEASERS = 3  # linked titles with a text that make a list of other pages
+_BYLINE = 6  # words between a linked title and its text (a date, an author), at most
+_AFTER_CUT = 40  # words of text after a paragraph that stops the text, at most
 
-@dataclass(frozen=True, slots=True)
-class Mark:
-    """One kind of page that is no evidence, as markers.toml describes it."""
-
-    name: str
-    state: State | None
-    room: int
-    needles: dict[Where, tuple[str, ...]]
-    pair: tuple[tuple[str, ...], ...]
+_Kind = Literal["prose", "legal", "teasers"]
 
 
 @dataclass(frozen=True, slots=True)
 class Signals:
-    """What a reader meets on a page, in numbers, and the marks that it carries.
+    """What a reader meets on a page, in numbers, and the marks that the page carries.
 
-    `prose` counts the words of running text outside links, site navigation, controls and
-    paragraphs that a mark explains (to `ENOUGH`, where reading stops); `links` those of links in
-    the content; `chrome` all other visible words. `marks` are "where:name" of markers.toml, as
-    often as they were met, up to three times. `fields` are inputs other than passwords.
+    All but the last seven fields count words:
+    `prose`: running text outside links, site navigation, controls, and paragraphs that only say
+    what a mark says. Reading stops at `ENOUGH` of these.
+    `legal`: paragraphs of legal text, unless the page is about them.
+    `teasers`: texts under the linked titles of other pages.
+    `links`: links in the content. `chrome`: all other visible words (navigation, controls).
+    `seen`: all words that were read, with those of paragraphs that only say what a mark says.
+
+    `marks` are "place:name" of markers.toml, as often as they were met, up to three times. `fields`
+    counts inputs other than passwords. `empty_roots` counts the elements that an application fills
+    and that are empty. `redirects` says that a script or a refresh leads to another address.
     """
 
     prose: int = 0
+    legal: int = 0
+    teasers: int = 0
     links: int = 0
     chrome: int = 0
+    seen: int = 0
     marks: tuple[str, ...] = ()
     scripts: int = 0
     fields: int = 0
@@ -72,116 +87,19 @@ class Signals:
     redirects: bool = False
 
 
-def plain(text: str) -> str:
-    """The form in which marks are compared: NFKC, no case, straight quotes, single spaces."""
-    folded = unicodedata.normalize("NFKC", text).casefold().translate(_QUOTES)
-    return " ".join(folded.split())
-
-
-_QUOTES = str.maketrans({"’": "'", "‘": "'", "`": "'", "“": '"', "”": '"', "„": '"', "…": "..."})
-
-
-def _load() -> tuple[Mark, ...]:
-    places: tuple[Where, ...] = (
-        "headline", "phrase", "hint", "script", "element", "url", "header",
-    )  # fmt: skip
-    return tuple(
-        Mark(
-            name=mark["name"],
-            state=mark.get("state"),
-            room=mark.get("room", ENOUGH),
-            needles={where: tuple(map(plain, mark.get(where, ()))) for where in places},
-            pair=tuple(map(tuple, mark.get("pair", ()))),
-        )
-        for mark in tomllib.loads(_MARKERS.decode())["mark"]
-    )
-
-
-MARKS = _load()
-
-
-class _Phrases:
-    """Finds many fixed phrases in a text in one pass, by their first letters."""
-
-    _STEM = 4
-
-    def __init__(self, places: Iterable[Where]) -> None:
-        self._by_stem: dict[str, list[tuple[str, str]]] = {}
-        self._short: list[tuple[str, str]] = []
-        for mark in MARKS:
-            for where in places:
-                for phrase in mark.needles[where]:
-                    known = (phrase, f"{where}:{mark.name}")
-                    if len(phrase) < self._STEM:
-                        self._short.append(known)
-                    else:
-                        self._by_stem.setdefault(phrase[: self._STEM], []).append(known)
-
-    def found(self, text: str) -> Iterator[tuple[str, str]]:
-        """Every (phrase, mark) in `text`, a plain one, each once a place where it begins."""
-        yield from (known for known in self._short if known[0] in text)
-        stems = self._by_stem
-        for at in range(len(text) - self._STEM + 1):
-            for known in stems.get(text[at : at + self._STEM], ()):
-                if text.startswith(known[0], at) and _is_whole(known[0], text, at):
-                    yield known
-
-
-def _is_whole(phrase: str, text: str, at: int) -> bool:
-    """Whether an English phrase stands between the ends of words; others may be inflected."""
-    end = at + len(phrase)
-    return not phrase.isascii() or not (
-        text[end : end + 1].isalnum() or (at and text[at - 1].isalnum())
-    )
-
-
-_PHRASES = _Phrases(["phrase", "hint"])
-_HEADLINES = _Phrases(["headline"])
-
-_CJK = re.compile(r"[\u0e00-\u0e7f\u3040-\u30ff\u3400-\u9fff]")
-# What invites on healthy pages ("log in to comment"): a paragraph of it is no wall.
-_NO_WALL = frozenset(f"phrase:{mark.name}" for mark in MARKS if mark.state is None)
-_NO_WORD = re.compile(r"[^\w]+")
-_SENTENCE_END = re.compile(r"[.!?]\s|[。!?]")
-_DOMAIN = re.compile(r"\b[\w-]{1,63}(?:\.[a-z][\w-]{1,62}){1,3}\b")
-_BETWEEN = re.compile(r"\s+[|·•»«–—:-]+\s+|\s*[|»«]\s*|[|_]|: ")
 _REFRESH = re.compile(r"^\s*[\d.]{1,6}\s*[;,]\s*url|^\s*[0-5]\s*$", re.I)
 _JUMP = re.compile(
     r"location(?:\.href)?\s{0,9}=(?!=)|location\.(?:replace|assign|reload)\s{0,9}\(", re.I
 )
-_ROOTS = {
-    "root", "app", "__next", "__nuxt", "__layout", "___gatsby", "svelte", "react", "react-root",
-    "react-app", "app-root", "app-mount", "app-container", "application", "mount", "main-app",
-    "main-root", "page-root", "q-app", "ember-app", "vue-app", "ng-app",
-}  # fmt: skip
-_SKELETON = re.compile(r"skeleton|shimmer|placeholder-glow|ghost-line|loading-spinner|\bspinner\b")
-_HIDDEN = re.compile(r"display\s{0,9}:\s{0,9}none|visibility\s{0,9}:\s{0,9}hidden", re.I)
-_CONSENT = re.compile(
-    "|".join(re.escape(e) for m in MARKS if m.name == "consent wall" for e in m.needles["element"])
-)
-
-_INLINE = {
-    "a", "abbr", "b", "bdi", "bdo", "big", "cite", "code", "data", "del", "dfn", "em", "font", "i",
-    "ins", "kbd", "mark", "q", "s", "samp", "small", "span", "strike", "strong", "sub", "sup",
-    "time", "tt", "u", "var", "wbr", "img", "svg",
-}  # fmt: skip
-_UNREAD = {"script", "style", "template", "title", "svg", "datalist"}
-_FALLBACK = {"noscript", "iframe", "noframes"}
-_CHROME = {"nav", "footer", "aside", "dialog", "menu"}
-_CONTROLS = {"button", "select", "label", "option", "legend", "textarea"}
-_HEADINGS = {"h1", "h2", "h3"}
+_NOWHERE = re.compile(r"#|javascript:|$", re.I)  # addresses of links that lead nowhere
+_BADGE = "grecaptcha-badge"  # of a captcha that nobody sees and that walls off nothing
 _DATA = {"application/json", "application/ld+json", "importmap", "speculationrules"}
 
 
-def words(text: str) -> int:
-    """Words as a reader counts them: by white space, two signs a word where there is none."""
-    return len(text.split()) + (0 if text.isascii() else len(_CJK.findall(text)) // 2)
-
-
 def read_signals(tree: LexborHTMLParser | None, text: str, title: str) -> Signals:
-    """The signals of one body: of its tree as parsed, or of its text where it has none.
+    """Read the signals of one body: from its tree, or from its text if it has none.
 
-    `text` is only read where `tree` is None: where the body is not HTML.
+    `text` is read only if `tree` is None: if the body is not HTML. Linear in the size of the body.
     """
     reader = _Reader()
     root = tree.root if tree is not None else None
@@ -193,9 +111,12 @@ def read_signals(tree: LexborHTMLParser | None, text: str, title: str) -> Signal
 
 
 @dataclass(frozen=True, slots=True)
-class _Entered:
-    """An element under way: the role that it gives to what is in it ("skip": is not read),
-    whether a script is to fill it, and the visible words before it."""
+class _Open:
+    """An element that is open while its content is read.
+
+    `role` is what the element makes of the text in it ("skip": it is not read). `is_root` says that
+    an application fills the element. `seen` counts the visible words before it.
+    """
 
     tag: str
     role: str
@@ -203,11 +124,21 @@ class _Entered:
     seen: int
 
 
+@dataclass(frozen=True, slots=True)
+class _Paragraph:
+    """A finished paragraph. `prose` and `links` count its words; `kind` is what its prose is."""
+
+    text: str
+    prose: int
+    links: int
+    kind: _Kind
+
+
 @dataclass(slots=True)
 class _Reader:
     """What has been read of one page so far."""
 
-    prose: int = 0
+    kinds: Counter[str] = field(default_factory=Counter)  # words of paragraphs, by kind
     links: int = 0
     chrome: int = 0
     scripts: int = 0
@@ -218,109 +149,96 @@ class _Reader:
     frames: int = 0
     redirects: bool = False
     headings: list[str] = field(default_factory=list)
-    paragraphs: list[tuple[str, int, int]] = field(default_factory=list)  # words: prose, links
+    paragraphs: list[_Paragraph] = field(default_factory=list)
     fallback: list[str] = field(default_factory=list)
     sources: list[str] = field(default_factory=list)
     classes: set[str] = field(default_factory=set)
-    _here: list[str] = field(default_factory=list)  # the paragraph under way
-    _here_prose: int = 0
-    _here_links: int = 0
+    teasers: int = 0  # linked titles with a text
+    misplaced: Counter[str] = field(default_factory=Counter)  # words of running text, by role
+    link_words: Counter[str] = field(default_factory=Counter)  # by address
+    _text: list[str] = field(default_factory=list)  # of the open paragraph, to look for marks
+    _chrome_text: list[str] = field(default_factory=list)
+    _words: Counter[str] = field(default_factory=Counter)  # of the open paragraph, by role
+    _begins_with_link: bool = False  # the open paragraph does
+    _after_linked_title: bool = False
+    _address: str = ""  # of the last link that was opened
     _kept: Counter[str] = field(default_factory=Counter)
 
+    # ------------------------------------------------------------------------------ the walk
+
     def walk(self, root: LexborNode) -> None:
-        """Reads in document order, until there is enough; without recursion, in linear time."""
+        """Read in document order until there is enough prose; no recursion, linear time."""
         inside: Counter[str] = Counter()
-        path: list[tuple[LexborNode, _Entered]] = []
+        path: list[tuple[LexborNode, _Open]] = []
         node: LexborNode | None = root
-        while node is not None and self.prose < ENOUGH:
+        while node is not None and self.kinds["prose"] < ENOUGH:
             child = None
             if node.is_text_node:
-                self._say(node.text_content or "", inside)
+                self._add_text(node.text_content or "", inside)
             elif node.is_element_node:
-                entered = self._enter(node, inside)
-                child = node.first_child if entered.role != "skip" else None
+                element = self._enter(node, inside)
+                child = node.first_child if element.role != "skip" else None
                 if child is None:
-                    self._leave(entered)
+                    self._leave(element)
                 else:
-                    inside[entered.role] += 1
-                    path.append((node, entered))
+                    inside[element.role] += 1
+                    path.append((node, element))
             if child is not None:
                 node = child
                 continue
             while node.next is None and path:
-                node, entered = path.pop()
-                inside[entered.role] -= 1
-                self._leave(entered)
+                node, element = path.pop()
+                inside[element.role] -= 1
+                self._leave(element)
             node = node.next if path else None
-        self._end()
-
-    def _leave(self, entered: _Entered) -> None:
-        """Notes what only an element's end can tell."""
-        if entered.tag not in _INLINE:
-            self._end()
-        if entered.is_root and self._seen() - entered.seen <= _STUB:
-            self.empty_roots += 1
-
-    def _seen(self) -> int:
-        return self.prose + self._here_prose + self.links + self._here_links + self.chrome
+        self._end_paragraph()
 
     def read(self, text: str) -> None:
-        """Reads a body that is no HTML, line by line."""
-        if _is_error(text):
+        """Read a body that is not HTML, line by line."""
+        if is_error_report(text):
             self.headings.append("error")
-        for line in text[: _READ * 4].splitlines():
-            self._here, self._here_prose = [line], words(line)
+        for line in text[: _MAX_TEXT * 4].splitlines():
+            self._text, self._words["prose"] = [line], words(line)
             self.headings += [line] if len(self.headings) < 2 and len(line) < 100 else []
-            self._end()
+            self._end_paragraph()
 
-    def _enter(self, node: LexborNode, inside: Counter[str]) -> _Entered:
-        """Notes an element and the role that it gives to what is in it."""
+    def _enter(self, node: LexborNode, inside: Counter[str]) -> _Open:
+        """Note an element, and the role that it gives to its content."""
         tag = node.tag or ""
         attributes = {key: value or "" for key, value in node.attributes.items()}
-        name = f"{attributes.get('class', '')} {attributes.get('id', '')}".casefold()
-        if tag not in _INLINE:
-            self._end()
-        if len(name) > 1:
-            self._keep_classes(name)
-            self.skeletons += bool(_SKELETON.search(name[:500]))
+        name = f"{attributes.get('class', '')} {attributes.get('id', '')}".casefold()[:MAX_NAME]
+        if tag not in INLINE:
+            self._end_paragraph()
+        if len(name) > 1 and _BADGE not in name:
+            self._keep_name(name)
+            self.skeletons += is_skeleton(name)
         self._note(node, tag, attributes)
-        return _Entered(
+        return _Open(
             tag=tag,
-            role=self._role(tag, name, attributes, inside),
-            is_root=tag == "app-root" or attributes.get("id", "").casefold() in _ROOTS,
+            role=role_of(tag, name, attributes, inside),
+            is_root=is_root(tag, attributes),
             seen=self._seen(),
         )
 
-    def _role(self, tag: str, name: str, attributes: dict[str, str], inside: Counter[str]) -> str:
-        if tag in _UNREAD:
-            return "skip"
-        if tag in _FALLBACK:
-            return "fallback"
-        if tag not in ("html", "body") and (
-            "hidden" in attributes or _HIDDEN.search(attributes.get("style", "")[:500])
-        ):
-            return "skip"
-        if tag in _HEADINGS:
-            return "heading"
-        if tag == "a":
-            return "link"
-        if tag in _CONTROLS:
-            return "control"
-        if tag in _CHROME or attributes.get("role") in ("navigation", "banner", "contentinfo"):
-            return "site" if tag in ("nav", "footer") or "role" in attributes else "aside"
-        if tag == "header" and not inside["article"]:
-            return "site"
-        if tag in ("article", "main"):
-            return "article"
-        return "aside" if tag in ("div", "section") and _CONSENT.search(name[:500]) else "read"
+    def _leave(self, element: _Open) -> None:
+        """Note what only the end of an element shows."""
+        if element.tag not in INLINE:
+            self._end_paragraph()
+        if element.is_root and self._seen() - element.seen <= _FILLED_BY_SCRIPT:
+            self.empty_roots += 1
+
+    def _seen(self) -> int:
+        return self.kinds.total() + self.links + self.chrome + self._words.total()
 
     def _note(self, node: LexborNode, tag: str, attributes: dict[str, str]) -> None:
         if tag == "script":
-            self._script(node, attributes)
+            self._note_script(node, attributes)
         elif tag == "meta" and attributes.get("http-equiv", "").casefold() == "refresh":
             target = attributes.get("content", "")
             self.redirects |= bool(_REFRESH.match(target[:200]))
-            self._keep(target)
+            self._keep_source(target)
+        elif tag == "a":
+            self._address = attributes.get("href", "")[:MAX_NAME]
         elif tag == "input":
             kind = attributes.get("type", "text").casefold()
             self.passwords += kind == "password"
@@ -329,78 +247,108 @@ class _Reader:
             self.fields += 1
         elif tag in ("iframe", "frame", "form"):
             self.frames += tag != "form"
-            self._keep(attributes.get("src") or attributes.get("action") or "")
+            self._keep_source(attributes.get("src") or attributes.get("action") or "")
 
-    def _script(self, node: LexborNode, attributes: dict[str, str]) -> None:
+    def _note_script(self, node: LexborNode, attributes: dict[str, str]) -> None:
         inner = node.first_child
-        code = (inner.text_content or "")[:_SCRIPT] if inner is not None else ""
+        code = (inner.text_content or "")[:_MAX_SCRIPT] if inner is not None else ""
         if attributes.get("type", "").casefold() not in _DATA:
             self.scripts += 1
             self.redirects |= bool(_JUMP.search(code))
-        self._keep(attributes.get("src", ""))
-        self._keep(code)
+        self._keep_source(attributes.get("src", ""))
+        self._keep_source(code)
 
-    def _keep(self, source: str) -> None:
-        if source and self._kept["sources"] < _KEPT:
+    def _keep_source(self, source: str) -> None:
+        if source and self._kept["sources"] < _MAX_KEPT:
             self._kept["sources"] += len(source)
-            self.sources.append(source[:_SCRIPT].casefold())
+            self.sources.append(source[:_MAX_SCRIPT].casefold())
 
-    def _keep_classes(self, name: str) -> None:
-        if self._kept["classes"] < _KEPT and name not in self.classes:
-            self._kept["classes"] += len(name)
-            self.classes.add(name[:500])
+    def _keep_name(self, name: str) -> None:
+        if self._kept["names"] < _MAX_KEPT and name not in self.classes:
+            self._kept["names"] += len(name)
+            self.classes.add(name)
 
-    def _say(self, text: str, inside: Counter[str]) -> None:
+    # ------------------------------------------------------------------------------ paragraphs
+
+    def _add_text(self, text: str, inside: Counter[str]) -> None:
+        """Add a text to the open paragraph, as the elements around it say."""
         if inside["fallback"]:
-            self.fallback.append(text[:_SCRIPT])
+            self.fallback.append(text[:_MAX_SCRIPT])
             return
         if not text or text.isspace():
             return
-        count = words(text)
-        if inside["heading"] and len(self.headings) < 4:
+        # The title of another page says nothing about this one.
+        if inside["heading"] and not inside["link"] and len(self.headings) < _MAX_HEADINGS:
             self.headings.append(text[:300])
-        if inside["site"] or inside["control"]:
-            self.chrome += count
-            return
-        self._here.append(text)
-        if inside["aside"]:
-            self.chrome += count
-        elif inside["link"]:
-            self._here_links += count
+        roles = ("footer", "site", "control", "aside", "link")
+        role = next((role for role in roles if inside[role]), "prose")
+        count = words(text)
+        self._begins_with_link |= role == "link" and not self._words
+        self._words[role] += count
+        if role in ("footer", "site", "control"):
+            self._chrome_text.append(text)
         else:
-            self._here_prose += count
+            self._text.append(text)
+        if role == "link" and not _NOWHERE.match(self._address):
+            self.link_words[self._address] += count
 
-    def _end(self) -> None:
-        """Ends the paragraph under way."""
-        if not self._here:
+    def _end_paragraph(self) -> None:
+        """Finish the open paragraph."""
+        if not self._words:
             return
-        if self._kept["text"] < _READ:
-            paragraph = "".join(self._here)[:_READ]
-            self._kept["text"] += len(paragraph)
-            self.paragraphs.append((paragraph, self._here_prose, self._here_links))
-        self.prose += self._here_prose
-        self.links += self._here_links
-        self._here, self._here_prose, self._here_links = [], 0, 0
+        text, prose, links = "".join(self._text), self._words["prose"], self._words["link"]
+        for role in _MISPLACED:
+            count = self._words[role]
+            self.chrome += count
+            if count >= _RUNNING and not is_legal(_head(text + "".join(self._chrome_text))):
+                self.misplaced[role] += count
+        kind = self._kind(text, prose, links)
+        self.kinds[kind] += prose
+        self.links += links
+        if text and self._kept["text"] < _MAX_TEXT:
+            self._kept["text"] += len(text[:_MAX_TEXT])
+            self.paragraphs.append(_Paragraph(text[:_MAX_TEXT], prose, links, kind))
+        self._text, self._chrome_text, self._begins_with_link = [], [], False
+        self._words.clear()
+
+    def _kind(self, text: str, prose: int, links: int) -> _Kind:
+        """Say what the prose of the open paragraph is."""
+        has_title = self._begins_with_link and links > 1
+        is_teaser = (has_title or self._after_linked_title) and 0 < prose <= _TEASER
+        is_byline = self._after_linked_title and prose + links <= _BYLINE
+        self.teasers += is_teaser and not is_byline
+        self._after_linked_title = (has_title and prose == 0) or is_byline
+        if is_teaser:
+            return "teasers"
+        return "legal" if prose and is_legal(_head(text)) else "prose"
+
+    # ------------------------------------------------------------------------------ the result
 
     def signals(self, title: str) -> Signals:
-        """What has been read, as it is kept."""
+        """Sum up what has been read."""
         marks: Counter[str] = Counter()
-        prose = self.prose
-        if prose < ENOUGH:
-            headlines = [plain(h) for h in self.headings]
-            parts = [*_BETWEEN.split(plain(title[:300])), plain(title[:300]), *headlines]
-            headed = {part: mark for part in parts if (mark := _headline(part))}
-            marks.update(headed.values())
-            prose -= self._explained(marks, headed)
-            for _, mark in _PHRASES.found(plain(" ".join(self.fallback)[:_SCRIPT])):
-                marks[mark.replace("phrase:", "hint:")] += 1
-            marks.update(_within("script", "\n".join(self.sources)))
-            marks.update(_within("element", "\n".join(self.classes)))
+        seen = self._seen()
+        self._count_misplaced_text()
+        if has_legal_term(" ".join([title, *self.headings[:1]])):  # a page about its own terms
+            self.kinds["prose"] += self.kinds.pop("legal", 0)
+        if self.kinds["prose"] < ENOUGH:
+            headlines = title_marks(title)
+            for heading in map(plain, self.headings):
+                if mark := headline_mark(heading):
+                    headlines[heading] = mark
+            marks.update(headlines.values())
+            self._search_paragraphs(marks, headlines)
+            marks.update(fallback_marks(" ".join(self.fallback)[:_MAX_SCRIPT]))
+            marks.update(marks_within("script", "\n".join(self.sources)))
+            marks.update(marks_within("element", "\n".join(self.classes)))
         return Signals(
-            prose=prose,
+            prose=self.kinds["prose"],
+            legal=self.kinds["legal"],
+            teasers=self.kinds["teasers"],
             links=self.links,
             chrome=self.chrome,
-            marks=tuple(sorted(m for m, n in marks.items() for _ in range(min(n, _HITS)))),
+            seen=seen,
+            marks=tuple(sorted(m for m, n in marks.items() for _ in range(min(n, _MAX_SAME)))),
             scripts=self.scripts,
             fields=self.fields,
             passwords=self.passwords,
@@ -410,83 +358,39 @@ class _Reader:
             redirects=self.redirects,
         )
 
-    def _explained(self, marks: Counter[str], headed: Container[str]) -> int:
-        """Adds the marks of the paragraphs; the words of those that say little else."""
-        explained = 0
-        for paragraph, prose, links in self.paragraphs:
-            text = plain(paragraph)
-            said = _said(text)
-            if not said:
+    def _count_misplaced_text(self) -> None:
+        """Count as prose the running text in elements that seldom hold any."""
+        for role, least in _MISPLACED.items():
+            if self.misplaced[role] >= least:
+                self.kinds["prose"] += self.misplaced[role]
+                self.chrome -= self.misplaced[role]
+        in_one_link = sum(count for count in self.link_words.values() if count >= _ONE_LINK)
+        self.kinds["prose"] += in_one_link
+        self.links -= in_one_link
+
+    def _search_paragraphs(self, marks: Counter[str], headlines: Container[str]) -> None:
+        """Add the marks of the paragraphs, and take the words of those paragraphs off the prose."""
+        if self.teasers < _TEASERS:
+            self.kinds["prose"] += self.kinds.pop("teasers", 0)
+        after = self.kinds["prose"]  # words of prose that follow
+        for paragraph in self.paragraphs:
+            kind = paragraph.kind if self.kinds[paragraph.kind] else "prose"
+            after -= paragraph.prose if kind == "prose" else 0
+            if kind == "teasers":
                 continue
-            explained += prose
-            if text in headed:  # has been counted
+            text = plain(paragraph.text)
+            found = paragraph_marks(text)
+            if not found:
                 continue
-            # An invitation that is nothing but a link stands on healthy pages too.
-            only_links = links > 0 and links >= words(text)
-            marks.update(m.replace("phrase:", "hint:") if only_links else m for m in said)
-        return explained
+            self.kinds[kind] -= paragraph.prose
+            if after < _AFTER_CUT:
+                marks.update(cut_marks(found))
+            if text in headlines:  # has been counted
+                continue
+            # An invitation that is only a link stands on healthy pages too.
+            is_link = paragraph.links > 0 and paragraph.links >= words(text)
+            marks.update(m.replace("phrase:", "hint:") if is_link else m for m in found)
 
 
-def _said(text: str) -> list[str]:
-    """The marks of a paragraph that says little else; none of any other."""
-    length = words(text)
-    found = dict(_PHRASES.found(text))
-    if len(text) < 100 and (mark := _headline(text)):
-        found[text] = mark.replace("headline:", "phrase:")
-    room = sum(
-        (4 + 2 * words(phrase)) * (1 if mark.startswith("hint:") else 2)
-        for phrase, mark in found.items()
-    )
-    marks = list(found.values()) if length <= room else []
-    if _NO_WALL.isdisjoint(found.values()) and length <= _TERSE:
-        marks += [mark for mark in _pairs(text) if mark not in marks]
-    return marks if _NO_WALL.isdisjoint(marks) else [*_NO_WALL]
-
-
-def _pairs(text: str) -> list[str]:
-    """The marks of which both lists have a word in one sentence without figures."""
-    spaced = [f" {_NO_WORD.sub(' ', sentence)} " for sentence in _SENTENCE_END.split(text)]
-    plain_ones = [one for one in spaced if not any(sign.isdigit() for sign in one)]
-    return [
-        f"phrase:{mark.name}"
-        for mark in MARKS
-        if mark.pair
-        and any(all(any(w in one for w in words) for words in mark.pair) for one in plain_ones)
-    ]
-
-
-def _headline(text: str) -> str:
-    """The mark of a title, a part of one, or a heading: of the longest text that it says."""
-    text = _DOMAIN.sub("domain", text).strip(_AROUND)
-    best = ("", "")
-    for said, mark in _HEADLINES.found(text):
-        if text == said:
-            return mark if _is_telling(said) else mark.replace("headline:", "phrase:")
-        if _is_telling(said) and len(text) <= len(said) + _SLACK and len(said) > len(best[0]):
-            best = (said, mark)
-    return best[1]
-
-
-def _is_telling(said: str) -> bool:
-    """Whether a text is more than a word that is anywhere ("blocked", "error", "login")."""
-    return " " in said and len(said) > 8 if said.isascii() else len(said) > 3
-
-
-def _within(where: Where, text: str) -> Iterator[str]:
-    for mark in MARKS:
-        if any(needle in text for needle in mark.needles[where]):
-            yield f"{where}:{mark.name}"
-
-
-def _is_error(text: str) -> bool:
-    """Whether a body is a JSON object that reports an error."""
-    if text.lstrip()[:1] != "{" or len(text) > 4_000:
-        return False
-    try:
-        keys = {key.casefold() for key in orjson.loads(text)}
-    except ValueError:
-        return False
-    report = {"message", "detail", "status", "code", "title", "type", "success", "ok"}
-    return bool(keys & {"error", "errors", "fault", "exception", "errorcode", "error_code"}) or (
-        bool(keys & {"message", "detail"}) and keys <= report
-    )
+def _head(text: str) -> str:
+    return text[:2_000]

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from itertools import accumulate, chain, islice, pairwise
 
-from fetchers.triage.signals import words as count_words
+from fetchers.triage.markers import words as count_words
 from judges.text.dates import PartialDate, find_dates
 from judges.text.forms import kind, numbers, plain, tokens
 

@@ -10,6 +10,7 @@ import pytest
 from selectolax.lexbor import LexborHTMLParser
 
 from fetchers.page import State
+from fetchers.triage.markers import words
 from fetchers.triage.signals import Signals, read_signals
 from fetchers.triage.triage import HEADERS_READ, triage, worth_a_browser
 
@@ -57,12 +58,12 @@ class Body:
 
 def extracted(body: str, kind: str = "html", problem: str = "") -> Body:
     if kind != "html":
-        return Body(len(body.split()), kind, problem, read_signals(None, body, ""))
+        return Body(words(body), kind, problem, read_signals(None, body, ""))
     tree = LexborHTMLParser(body)
     title = tree.css_first("title")
     text = tree.body.text(separator=" ") if tree.body else ""
     signals = read_signals(tree, text, title.text() if title else "")
-    return Body(len(text.split()), kind, problem, signals)
+    return Body(words(text), kind, problem, signals)
 
 
 def state(
