@@ -63,7 +63,7 @@ def read_amount(text: str, *, decimal_comma: bool = False) -> Decimal:
     if len(text) > _LONGEST:
         raise NoAmountError("too long for a number")
     if sign := _BOUND.search(text):
-        raise NoAmountError(f"{sign[0]} bounds a number and gives none")
+        raise NoAmountError(f"{sign[0]} gives only a bound")
     tokens = list(_TOKEN.finditer(_without_notes(text)))
     free = [token for token in tokens if token["attached"] is None]
     amounts = set(_amounts(free or tokens, decimal_comma))
@@ -131,7 +131,7 @@ def _powers(token: re.Match[str]) -> tuple[Decimal, Decimal]:
         return Decimal(10) ** _ENGLISH[word.casefold()], Decimal(1)
     if power := token["power"]:
         if abs(int(power)) > _HIGHEST:
-            raise NoAmountError(f"10 to the power of {power} counts nothing")
+            raise NoAmountError(f"the exponent {power} is out of range")
         return Decimal(10) ** int(power), Decimal(1)
     units = token["units"] or ""
     small = sum(_SMALL.get(unit, 0) for unit in units)
@@ -145,4 +145,4 @@ def _number(digits: str, decimal_comma: bool) -> Decimal:
         return Decimal(digits.replace(",", ""))
     if decimal_comma and _COMMA.fullmatch(digits):
         return Decimal(digits.replace(".", "").replace(",", "."))
-    raise NoAmountError(f"{digits} is no number")
+    raise NoAmountError(f"{digits} is not a number")

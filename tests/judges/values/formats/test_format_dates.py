@@ -3,6 +3,8 @@
 import pytest
 from cell_cases import check_equal, check_unequal, listed
 
+from judges.values.formats.dates import DateFormat
+
 EQUAL = {
     "date:YYYY-MM-DD": [
         ("2024-03-01", value)
@@ -56,3 +58,77 @@ def test_equal(form, gold, pred):
 @pytest.mark.parametrize(("form", "gold", "pred"), listed(UNEQUAL))
 def test_unequal(form, gold, pred):
     check_unequal(form, gold, pred)
+
+
+DAY, MONTH, YEAR = DateFormat(3), DateFormat(2), DateFormat(1)
+
+
+@pytest.mark.parametrize(
+    ("format", "text", "value"),
+    [
+        (DAY, "2024-03-01", {(2024, 3, 1)}),
+        (DAY, "24.03.01", {(1924, 3, 1), (2024, 3, 1)}),
+        (DAY, "24년 3월 1일", {(1924, 3, 1), (2024, 3, 1)}),
+        (DAY, "00.02.29", {(2000, 2, 29)}),
+        (MONTH, "2024-03-01", {(2024, 3)}),
+        (YEAR, "2024-03-01", {(2024,)}),
+        (YEAR, "57년", {(57,), (1957,), (2057,)}),
+        (YEAR, "0057", {(57,)}),
+        (YEAR, "0918", {(918,)}),
+        (YEAR, "100년", {(100,)}),
+        (DAY, "918-07-25", {(918, 7, 25)}),
+        (MONTH, "918년 7월", {(918, 7)}),
+        (DAY, "918년 13월 1일", None),
+        (YEAR, "918년 13월", None),
+        (YEAR, "0년", {(1900,), (2000,)}),
+        (DAY, "99.13.01", None),
+        (YEAR, "918년 2월 30일", None),
+    ],
+)
+def test_the_value_is_the_date_in_each_century_it_may_be_in(format, text, value):
+    assert format.read(text).value == (None if value is None else frozenset(value))
+
+
+@pytest.mark.parametrize(
+    ("format", "gold", "pred", "why"),
+    [
+        (DAY, "2024-03-01", "2024-03-01", "the same text"),
+        (DAY, "2024-03-01", "2024. 3. 1", "the same date"),
+        (DAY, "2024-03-01", "2024. 3. 2", "2024-03-02 is not the gold 2024-03-01"),
+        (MONTH, "2024-03", "2024. 4. 2", "2024-04 is not the gold 2024-03"),
+        (YEAR, "918", "917", "917 is not the gold 918"),
+        (DAY, "2014-03-01", "24.3.1", "2024-03-01 is not the gold 2014-03-01"),
+        (DAY, "2024-03-01", "2024년 3월",
+            "'2024년 3월' is not a date: less precise than YYYY-MM-DD"),
+        (MONTH, "2024-03", "2024년", "'2024년' is not a date: less precise than YYYY-MM"),
+        (DAY, "2024-03-01", "3월", "'3월' is not a date: "
+            "no date, an impossible date, or more than one date"),
+        (DAY, "?", "2024-03-01", "the gold '?' is not a date: "
+            "no date, an impossible date, or more than one date"),
+    ],
+)  # fmt: skip
+def test_reasons(format, gold, pred, why):
+    assert format.compare(format.read(gold), format.read(pred)).why == why
+
+
+def test_a_year_of_two_digits_shares_an_alias_with_either_century():
+    short = DAY.aliases(DAY.read("24.03.01"))
+    assert short & DAY.aliases(DAY.read("2024-03-01"))
+    assert short & DAY.aliases(DAY.read("1924-03-01"))
+    assert not short & DAY.aliases(DAY.read("1824-03-01"))
+    assert DAY.aliases(DAY.read("unknown")) == {"unknown"}
+
+
+def test_a_long_text_is_not_a_date():
+    assert DAY.read("2024-03-01" + " (note)" * 27).value is not None
+    assert DAY.read("2024-03-01" + " (note)" * 28).value is None
+
+
+@pytest.mark.parametrize("note", ["(a)", "[1]", "(a (b) c)", "((((a))))"])
+def test_notes_do_not_count(note):
+    assert DAY.read(f"2024-03-01 {note}").value == {(2024, 3, 1)}
+
+
+def test_a_date_in_parentheses_is_a_date():
+    assert DAY.read("(2024-03-01)").value == {(2024, 3, 1)}
+    assert DAY.read("[2024-03-01]").value == {(2024, 3, 1)}

@@ -1,7 +1,13 @@
 """The formats `int`, `float`: which cells are equal (tables.md, "The comparator")."""
 
+from decimal import Decimal
+
 import pytest
 from cell_cases import check_equal, check_unequal, listed
+from hypothesis import given
+from hypothesis import strategies as st
+
+from judges.values.formats.numbers import FloatFormat, IntFormat
 
 EQUAL = {
     "int": [
@@ -119,3 +125,90 @@ def test_equal(form, gold, pred):
 @pytest.mark.parametrize(("form", "gold", "pred"), listed(UNEQUAL))
 def test_unequal(form, gold, pred):
     check_unequal(form, gold, pred)
+
+
+@pytest.mark.parametrize(
+    ("tolerance", "gold", "pred", "equal"),
+    [
+        ("0.1", "100", "109", True),
+        ("0.1", "100", "110", True),
+        ("0.1", "100", "90", True),
+        ("0.1", "100", "110.1", False),
+        ("0.1", "100", "89.9", False),
+        ("0.1", "110", "100", True),
+        ("0.1", "-100", "-110", True),
+        ("0.1", "-100", "100", False),
+        ("0.1", "0", "0.1", False),
+        ("0.1", "0", "0.04", True),
+        ("1e-12", "100", "100.04", True),
+        ("1e-12", "100", "100.06", False),
+        ("0.999", "1000", "1", True),
+        ("1", "10", "0", True),
+        ("1", "10", "20", True),
+        ("1", "10", "20.1", False),
+        ("1", "0", "5", False),
+        ("2", "10", "-10", True),
+        ("0", "100", "100.04", True),
+        ("0", "100", "100.1", False),
+    ],
+)
+def test_a_tolerance_is_a_fraction_of_the_gold(tolerance, gold, pred, equal):
+    format = FloatFormat(1, Decimal(tolerance))
+    cells = format.read(gold), format.read(pred)
+    assert format.compare(*cells).match is equal
+    if equal:
+        assert format.aliases(cells[0]) & format.aliases(cells[1])
+
+
+numbers = st.decimals(-(10**9), 10**9, places=3)
+
+
+@given(numbers, st.sampled_from(["0", "1e-7", "0.001", "0.05", "0.3", "0.99"]), st.floats(-1, 1))
+def test_numbers_within_the_tolerance_share_an_alias(gold, tolerance, part):
+    format = FloatFormat(2, Decimal(tolerance))
+    pred = gold + gold * Decimal(tolerance) * Decimal(part)
+    cells = format.read(f"{gold:f}"), format.read(f"{pred:.20f}")
+    if format.compare(*cells).match:
+        assert format.aliases(cells[0]) & format.aliases(cells[1])
+
+
+def test_far_numbers_share_no_alias():
+    format = FloatFormat(2, Decimal("0.05"))
+    assert not format.aliases(format.read("100")) & format.aliases(format.read("120"))
+    assert not format.aliases(format.read("100")) & format.aliases(format.read("-100"))
+    assert not format.aliases(format.read("1")) & format.aliases(format.read("100"))
+    assert len(format.aliases(format.read("0"))) == len({"0", Decimal("0.00")})
+
+
+def test_a_narrow_tolerance_keeps_the_buckets_apart_from_zero_width():
+    format = FloatFormat(2, Decimal("1e-40"))
+    assert format.aliases(format.read("5")) & format.aliases(format.read("5"))
+
+
+@pytest.mark.parametrize(
+    ("format", "gold", "pred", "why"),
+    [
+        (IntFormat(), "34", "34", "the same text"),
+        (IntFormat(), "34", "34명", "the same whole number"),
+        (IntFormat(), "240", "244명", "244 is not the gold 240"),
+        (IntFormat(), "34", "34~35", "'34~35' is not a whole number: more than one number"),
+        (IntFormat(), "34", "34.50", "'34.50' is not a whole number: 34.50 has a fraction"),
+        (IntFormat(), "n/a", "34", "the gold 'n/a' is not a whole number: no number"),
+        (IntFormat(), "34", "x" * 99, f"'{'x' * 59}…' is not a whole number: no number"),
+        (IntFormat(), "34", "9" * 99, f"{'9' * 59}… is not the gold 34"),
+        (FloatFormat(2, Decimal(0)), "0.87", "0,87", "the same number"),
+        (FloatFormat(2, Decimal(0)), "52.79", "52.8%", "52.80 is not the gold 52.79"),
+        (FloatFormat(2, Decimal(0)), "5", "1.2.3",
+            "'1.2.3' is not a number: 1.2.3 is not a number"),
+        (FloatFormat(2, Decimal(0)), "5", "9" * 99, f"{'9' * 59}… is not the gold 5.00"),
+    ],
+)  # fmt: skip
+def test_reasons_are_plain_and_bounded(format, gold, pred, why):
+    assert format.compare(format.read(gold), format.read(pred)).why == why
+
+
+def test_rounded_numbers_are_the_exact_key():
+    format = FloatFormat(1, Decimal(0))
+    assert format.exact(format.read("1.25")) == format.exact(format.read("1.3%"))
+    assert format.exact(format.read("1.24")) == Decimal("1.2")
+    assert format.exact(format.read("many")) == "many"

@@ -3,6 +3,8 @@
 import pytest
 from cell_cases import check_equal, check_unequal, listed
 
+from judges.values.formats.urls import UrlFormat
+
 EQUAL = {
     "url": [
         ("https://example.org/A", value)
@@ -41,3 +43,58 @@ def test_equal(form, gold, pred):
 @pytest.mark.parametrize(("form", "gold", "pred"), listed(UNEQUAL))
 def test_unequal(form, gold, pred):
     check_unequal(form, gold, pred)
+
+
+URL = UrlFormat()
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        ("https://example.org/A", "example.org/A"),
+        ("ftp://example.org/A", "example.org/A"),
+        ("example.org", "example.org"),
+        ("example.org.", "example.org"),
+        ("example.org (official)", "example.org"),
+        ("example", None),
+        ("see example.org", None),
+        ("see https://example.org/A, please", "example.org/A"),
+        ("(https://example.org/A)", "example.org/A"),
+        ("https://example.org/a?b=c&utm_source=x#d", "example.org/a?b=c"),
+        ("https://example.org/a/?q=%41", "example.org/a?q=A"),
+        ("https://example.org/a https://www.example.org/a/", "example.org/a"),
+        ("https://example.org/a https://example.org/b", None),
+        ("[a](https://example.org/a) and [b](https://example.org/b)", None),
+        ("[a](https://example.org/a) https://example.org/b", "example.org/a"),
+        ('[a](https://example.org/a "title")', "example.org/a"),
+        ("[a](example.org/a_(b))", "example.org/a_(b)"),
+        ("[a](none)", None),
+        ("", None),
+        ("https://example.org/" + "a" * 3980, "example.org/" + "a" * 3980),
+        ("https://example.org/" + "a" * 3981, None),
+    ],
+)
+def test_the_value_is_the_one_url_of_a_cell(text, value):
+    assert URL.read(text).value == value
+
+
+@pytest.mark.parametrize(
+    ("gold", "pred", "why"),
+    [
+        ("https://example.org/A", "<https://example.org/A>", "the same text"),
+        ("https://example.org/A", "example.org/A", "the same URL"),
+        ("https://example.org/A", "none", "'none' is not a URL: no URL"),
+        (
+            "https://example.org/A",
+            "http://a.org http://b.org",
+            "'http://a.org http://b.org' is not a URL: more than one URL",
+        ),
+        (
+            "https://example.org/A",
+            "https://example.org/B",
+            "'https://example.org/B' is not the gold 'https://example.org/A'",
+        ),
+    ],
+)
+def test_reasons(gold, pred, why):
+    assert URL.compare(URL.read(gold), URL.read(pred)).why == why
