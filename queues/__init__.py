@@ -1,1 +1,1 @@
-"""How work moves: a stage with a queue in front of it, and the graph of them."""
+"""Stages: queues, workers, retries, coalescing, and worker processes."""

@@ -1,4 +1,4 @@
-"""A stage whose other side says when it is asked too much."""
+"""A stage that slows down when the service behind it answers "too many requests"."""
 
 import asyncio
 from collections.abc import Awaitable, Callable
@@ -13,9 +13,12 @@ Out = TypeVar("Out")
 
 
 class Pace:
-    """How many may work at once: halved when one is told to slow down, but once in `calm`
-    seconds, as those at work are all told; one more for every round of successes, up to `most`.
-    `quiet_until` is when to begin again after the last telling. `clock` counts seconds."""
+    """The number of workers and the pause that a service tolerates.
+
+    `workers` is halved when a request is told to slow down, at most once in `calm` seconds: the
+    other requests in flight are told the same. It grows by one after `workers` successes in a row,
+    up to `most`. `quiet_until` is the time (of `clock`, in seconds) until which no request starts.
+    """
 
     def __init__(
         self, most: int, calm: float = 3.0, clock: Callable[[], float] = monotonic
@@ -29,7 +32,7 @@ class Pace:
         self._successes = 0
 
     def slow_down(self, seconds: float) -> None:
-        """Told to ask no more for so long."""
+        """Note that the service asked for a pause of `seconds`."""
         now = self._clock()
         self.quiet_until = max(self.quiet_until, now + seconds)
         self._successes = 0
@@ -38,7 +41,7 @@ class Pace:
             self.workers = max(1, self.workers // 2)
 
     def go_on(self) -> None:
-        """One has succeeded."""
+        """Note that a request succeeded."""
         self._successes += 1
         if self._successes >= self.workers:
             self._successes = 0
@@ -46,14 +49,16 @@ class Pace:
 
     @property
     def quiet(self) -> float:
-        """Seconds until asking may begin again."""
+        """The seconds until the next request may start."""
         return max(0.0, self.quiet_until - self._clock())
 
 
 class Adaptive(Node[In, Out]):
-    """A stage that works at the pace of its other side, `most` at once at most. What is `limited`
-    tells it to slow down, and for how many seconds to ask nothing in its `retry_after`: nobody
-    begins then, the retried as little as the new."""
+    """A stage that adapts the number of its workers, up to `most`, to a service.
+
+    An exception of type `limited` tells the stage to slow down. Its `retry_after` is the pause in
+    seconds; no attempt starts during the pause, neither first attempts nor retries.
+    """
 
     def __init__(
         self,
@@ -73,8 +78,8 @@ class Adaptive(Node[In, Out]):
         self._pace = pace or Pace(most)
 
     async def attempt(self, item: In) -> Out:
-        """As Node has it, once it is quiet no more."""
-        while quiet := self._pace.quiet:  # noqa: ASYNC110 (it may grow meanwhile)
+        """Run the work once, as `Node.attempt` does, after the pause."""
+        while quiet := self._pace.quiet:  # noqa: ASYNC110 (the pause may grow meanwhile)
             await asyncio.sleep(quiet)
         try:
             out = await super().attempt(item)
@@ -88,4 +93,4 @@ class Adaptive(Node[In, Out]):
         return out
 
 
-_QUIET = 1.0  # seconds, where the other side names none
+_QUIET = 1.0  # seconds, if the service names no pause

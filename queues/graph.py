@@ -1,4 +1,4 @@
-"""The stages of one grader, stopped together."""
+"""The stages of one grader, which are stopped together."""
 
 import asyncio
 from collections.abc import Iterable
@@ -9,22 +9,25 @@ from queues.node import Counters, Node
 
 
 class Graph:
-    """The nodes of one grader. Leaving its `async with` block stops them: no task is left."""
+    """The nodes of one grader. Leaving its `async with` block stops them; no task is left over.
+
+    Raises ValueError if two nodes have one name: they would share their rows in the store.
+    """
 
     def __init__(self, nodes: Iterable[Node[Any, Any]]) -> None:
         self.nodes: dict[str, Node[Any, Any]] = {}
         for node in nodes:
-            if node.name in self.nodes:  # they would share their rows in the store
+            if node.name in self.nodes:
                 raise ValueError(f"two nodes are named {node.name!r}")
             self.nodes[node.name] = node
 
     @property
     def counters(self) -> dict[str, Counters]:
-        """What each stage did so far, by its name."""
+        """What each stage has done so far, by its name."""
         return {name: node.counters for name, node in self.nodes.items()}
 
     async def stop(self, grace_seconds: float = 0.0) -> None:
-        """Stop every node at once, as `Node.stop` does. May be called again."""
+        """Stop all nodes at the same time, as `Node.stop` does. May be called again."""
         await asyncio.gather(*(node.stop(grace_seconds) for node in self.nodes.values()))
 
     async def __aenter__(self) -> Self:

@@ -1,4 +1,5 @@
-"""CPU work on hostile input, in processes that may crash, hang or swell without harm."""
+"""CPU work on hostile input, in worker processes. A call that crashes, hangs or takes too much
+memory costs only itself."""
 
 import asyncio
 import fcntl
@@ -31,30 +32,32 @@ Args = TypeVarTuple("Args")
 
 
 class Crashed(Exception):
-    """The worker died, or ran out of memory; the message says how."""
+    """The worker died, ran out of memory, or the function has a fault. The message says which."""
 
 
 class TimedOut(Exception):
-    """The call took longer than the pool allows; its worker was killed."""
+    """The call took longer than the deadline of the pool. Its worker was killed."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Raised:
-    """What the function raised, and where. Returned, so that what a future raises is the pool's
-    own."""
+    """An exception of the function, and the place that raised it. It is returned, not raised: then
+    an exception of the future is always one of the pool."""
 
     error: Exception
     where: str = ""
 
 
 class Pool:
-    """`workers` processes, started by the first call and replaced when they die.
+    """`workers` processes. The first call starts them; a process that dies is replaced.
 
-    A call gets `deadline` seconds, from when a worker takes it. A worker may hold `memory_bytes`
-    of address space, and is replaced after `recycle` calls. `initializer(*initargs)` runs first in
-    each. Functions, arguments and results are pickled; functions belong in importable modules.
-    `raises` is what they raise to say something; all else is a fault in them, that one hostile
-    input has found, and is told as `Crashed`: it must not cost what other calls are about.
+    A call has `deadline` seconds from the moment a worker takes it. A worker may use
+    `memory_bytes` of address space, and is replaced after `recycle` calls. Each worker runs
+    `initializer(*initargs)` first. Functions, arguments and results are pickled, so functions must
+    be in importable modules.
+
+    `raises` has the exceptions that functions raise on purpose. Any other exception is a fault that
+    a hostile input has found: the call raises `Crashed`, and other calls go on.
     """
 
     def __init__(
@@ -79,18 +82,19 @@ class Pool:
         self._closed = False
 
     async def run(self, fn: Callable[[*Args], T], *args: *Args) -> T:
-        """`fn(*args)` in a worker. Raises what it `raises`, `Crashed`, `TimedOut` or `Stopped`."""
+        """Run `fn(*args)` in a worker. Raises the exceptions in `raises`, `Crashed`, `TimedOut`, or
+        `Stopped` if the pool is closed."""
         try:
             return await self._call(fn, args)
         except BrokenProcessPool:
-            # pebble gives up all calls when a worker dies between two of them: begin anew, once.
+            # pebble fails all calls when an idle worker dies: start new workers and retry once.
             try:
                 return await self._call(fn, args)
             except BrokenProcessPool as error:
-                raise Crashed(f"no worker stays alive: {error}") from error
+                raise Crashed(f"the workers do not start: {error}") from error
 
     async def close(self) -> None:
-        """End every worker; calls under way raise `Stopped`. May be called again."""
+        """End all workers. Calls in progress raise `Stopped`. May be called again."""
         self._closed = True
         for call in list(self._calls):
             call.cancel()
@@ -105,7 +109,10 @@ class Pool:
         pool = await self._started(fn.__module__)
         if self._closed:
             raise Stopped("the pool is closed")
-        call = pool.schedule(_guarded, (fn, args), timeout=self._deadline)
+        try:
+            call = pool.schedule(_guarded, (fn, args), timeout=self._deadline)
+        except RuntimeError as error:  # the pool broke after it was started
+            raise BrokenProcessPool(str(error)) from error
         self._calls.add(call)
         try:
             out: T | _Raised = await asyncio.wrap_future(call)
@@ -128,7 +135,7 @@ class Pool:
         return out
 
     async def _started(self, module: str) -> ProcessPool:
-        """A pool that works: started off the loop, and by one caller for all."""
+        """The running pool. One caller starts it for all, in a thread."""
         current = self._starting
         if current is None or (
             current.done() and (current.exception() or not current.result().active)
@@ -140,7 +147,7 @@ class Pool:
     def _start(self, broken: asyncio.Task[ProcessPool] | None, module: str) -> ProcessPool:
         if broken and not broken.exception():
             self._end(broken.result())
-        # Forked from a clean process that has loaded `module`: a worker takes milliseconds.
+        # Workers are forked, in milliseconds, from a clean process that has imported `module`.
         self._context.set_forkserver_preload([module])
         with _imports_as_here():
             forkserver.ensure_running()
@@ -151,26 +158,26 @@ class Pool:
             initargs=self._setup,
             context=self._context,
         )
-        if not pool.active:  # asking starts it
+        if not pool.active:  # reading this property starts the pool
             raise BrokenProcessPool("the workers could not be started")
         return pool
 
     def _end(self, pool: ProcessPool) -> None:
         pool.stop()  # type: ignore[no-untyped-call]
-        # Before pebble unlinks its locks: a worker that is only starting would fail to open them,
-        # and say so at length.
+        # Before pebble unlinks its locks: a worker that is still starting would fail to open them,
+        # and print a traceback.
         self._context.kill()
         pool.join()
 
 
 class _Process(ForkServerProcess):
-    """A process that does not run the program's main module again: a script that grades without
-    a guard around it would begin to grade in every worker."""
+    """A process that does not run the program's main module again. Otherwise a script without an
+    `if __name__ == "__main__"` guard would run in every worker."""
 
     @staticmethod
     def _Popen(process_obj: BaseProcess) -> Any:  # noqa: N802
         main = sys.modules["__main__"]
-        sys.modules["__main__"] = ModuleType("__main__")  # which has no file to run
+        sys.modules["__main__"] = ModuleType("__main__")  # a module without a file to run
         try:
             return ForkServerProcess._Popen(process_obj)
         finally:
@@ -178,7 +185,7 @@ class _Process(ForkServerProcess):
 
 
 class _Context(ForkServerContext):
-    """Starts processes, and can kill them all."""
+    """Starts processes, and can kill all of them."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -197,8 +204,9 @@ class _Context(ForkServerContext):
 
 @contextmanager
 def _imports_as_here() -> Iterator[None]:
-    """Let processes started meanwhile look for modules where this one does. They would look in
-    the current folder first, and take a folder `cache` of the user's for a package of ours."""
+    """Processes that start inside this block import modules from the same places as this one.
+    Otherwise they would look in the current folder first, where a user may have a folder `cache`.
+    """
     path = os.pathsep.join(filter(None, sys.path))
     before = {name: os.environ.get(name) for name in ("PYTHONPATH", "PYTHONSAFEPATH")}
     os.environ.update(PYTHONPATH=path, PYTHONSAFEPATH="1")
@@ -225,8 +233,8 @@ def _cause(exitcode: int) -> str:
 def _prepare(
     memory_bytes: int | None, initializer: Callable[..., object] | None, initargs: tuple[Any, ...]
 ) -> None:
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the parent's to handle
-    signal.signal(signal.SIGTERM, signal.SIG_DFL)  # die at once, in the midst of C code too
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent handles Ctrl-C
+    signal.signal(signal.SIGTERM, signal.SIG_DFL)  # die at once, also inside C code
     _die_with_parent()
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     if memory_bytes is not None:
@@ -236,13 +244,14 @@ def _prepare(
 
 
 def _die_with_parent() -> None:
-    """Have the kernel kill this process when the parent is gone, however it went.
+    """Have the kernel kill this process when the parent ends for any reason.
 
-    A thread that waits would not do: C code that keeps the interpreter lock keeps it waiting.
+    A thread that waits for the parent would not do: C code that holds the interpreter lock blocks
+    it.
     """
     parent = multiprocessing.parent_process()
     if parent is None or not hasattr(fcntl, "F_SETSIG"):
-        return  # not Linux: pebble's worker ends with its present call
+        return  # not Linux: pebble's worker ends after its current call
     pipe = parent.sentinel
     fcntl.fcntl(pipe, fcntl.F_SETOWN, os.getpid())
     fcntl.fcntl(pipe, fcntl.F_SETSIG, signal.SIGKILL)
@@ -252,8 +261,8 @@ def _die_with_parent() -> None:
 
 
 def _guarded(fn: Callable[[*Args], T], args: tuple[*Args]) -> T | _Raised:
-    """The result, or what was raised in a form that is sure to travel: an exception that cannot
-    be unpickled would break the whole pool, a SystemExit would reach the parent."""
+    """The result of `fn`, or its exception in a form that can be pickled. An exception that cannot
+    be unpickled would break the whole pool; a SystemExit would reach the parent."""
     try:
         return fn(*args)
     except Exception as error:

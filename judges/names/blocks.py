@@ -1,8 +1,10 @@
-"""Which names are worth a question whether they are one: blocks of names that look alike.
+"""Blocks of names that look alike, so that a model is asked about those alone (scoring.md, section
+3: deduplication).
 
-Two names are alike by what stands in both of them alone, so that a name more or less changes no
-block but those that it resembles, and an answer about a block stays true for the next submission.
-An index of what is rare finds the pairs; nothing is compared with everything.
+Likeness depends on the two names alone. So a name that is added or removed changes only the blocks
+of names that look like it, and a cached answer about a block serves the next submission too. An
+index of rare traces finds the pairs to compare, so that time does not grow with the square of the
+number of names.
 """
 
 import re
@@ -16,17 +18,19 @@ from anyascii import anyascii
 from rapidfuzz import fuzz
 
 LARGEST = 30
-"""Names in a block at most: what a model can hold side by side."""
+"""The most names in a block: more do not fit into one question."""
 LARGEST_BY_WORDS = 8
-"""The same where some of them share no more than a rare word, or the first and most others."""
+"""The most names in a block if some pairs of it share words only (`_BY_WORDS`)."""
 
 
 def blocks(names: Iterable[str]) -> list[tuple[str, ...]]:
-    """Groups of two to LARGEST of the names, given in their folded form, that may be one; no name
-    is in two of them, and those in none resemble no other. Sorted, and independent of the order.
+    """Groups of 2 to LARGEST names that may name one thing. Each name is in at most one group; a
+    name in no group looks like no other. Groups and names are sorted; the input order does not
+    matter.
 
-    The most alike come together first, so that what does not fit into a block is what is least
-    like it. Names that `contradict` each other are alike only by way of a third.
+    `names` are folded (`folding.fold`). The most alike pairs are joined first, so a full block
+    leaves out the names that are least like it. Two names that `contradict` each other are never
+    a pair, but may be in one block through a third name.
     """
     looks = [_look(name) for name in sorted(set(names))]
     block_of = list(range(len(looks)))
@@ -45,7 +49,8 @@ def blocks(names: Iterable[str]) -> list[tuple[str, ...]]:
 
 
 def contradict(one: str, other: str) -> bool:
-    """Whether each of two names has a number that the other lacks: they are never one."""
+    """Whether each of two names has a number that the other lacks. Such names are never one thing:
+    "Windows 10" and "Windows 11"."""
     return _contradict(_numbers(_ascii(one)), _numbers(_ascii(other)))
 
 
@@ -63,14 +68,18 @@ def _ascii(name: str) -> str:
 
 _LONGEST = 500
 
-# ------------------------------------------------------------------------------- how a name looks
+# ------------------------------------------------------------------------------ features of a name
 
 
 @dataclass(frozen=True, slots=True)
 class _Look:
-    """`words` are those that tell names apart, `joined` all letters and digits; `parts` what
-    another name is that is a part of this one, or its initials; `traces`, sorted, what names that
-    are alike have in common."""
+    """The features of a name that are compared.
+
+    `words` are its words without articles and numbers, `different_words` their set. `joined` is all
+    letters and digits. `parts` are the strings that make another name part of this one: a word, two
+    adjacent words, the initials. `traces` are sorted; names that are alike share at least one.
+    `numbers` are its numbers without leading zeros.
+    """
 
     name: str
     words: tuple[str, ...]
@@ -104,7 +113,7 @@ def _look(name: str) -> _Look:
 
 
 _MOST_WORDS = 12
-_LONGEST_SPELT = 40  # longer names are found by whole words
+_LONGEST_SPELT = 40  # characters; a longer name has no traces of pieces of words
 _SMALL = frozenset(
     ("a", "an", "the", "of", "and", "for", "de", "du", "des", "der", "die", "das", "und", "von")
 )
@@ -114,11 +123,12 @@ def _initials(words: Sequence[str]) -> frozenset[str]:
     return frozenset({"".join(word[0] for word in words)} if len(words) > 1 else ())
 
 
-# ------------------------------------------------------------------------------ which are compared
+# -------------------------------------------------------------------------------------- candidates
 
 
 def _pairs(looks: Sequence[_Look]) -> Iterator[tuple[int, int, int]]:
-    """The pairs that are alike, with how much: for each name its closest among those after it."""
+    """The pairs of names that are alike, as (likeness, number, number). A name is paired with at
+    most LARGEST names after it, the most alike ones."""
     index: defaultdict[str, list[int]] = defaultdict(list)
     for number, look in enumerate(looks):
         for trace in look.traces:
@@ -141,21 +151,21 @@ def _pairs(looks: Sequence[_Look]) -> Iterator[tuple[int, int, int]]:
         yield from nsmallest(LARGEST, alike, key=lambda pair: (-pair[0], pair[2]))
 
 
-_COMMON = 32  # what more names have in common says nothing
-_RARE = 4
-_MOST_COMPARED = 40
+_COMMON = 32  # a trace of more names than this is ignored
+_RARE = 4  # a word of at most this many names is rare
+_MOST_COMPARED = 40  # names that one name is compared with
 
 
-# ------------------------------------------------------------------------------------- how alike
+# ---------------------------------------------------------------------------------------- likeness
 
 _BY_WORDS = 60
 _ALIKE = 75
-_LEAST_SHARED = 3  # a third of the words
+_LEAST_SHARED = 3  # at least one word in three is shared
 
 
 def _likeness(one: _Look, other: _Look, rare: frozenset[str]) -> int:
-    """How much two names are alike, up to 100; 0 where they are not. `rare` are the words of `one`
-    that few names have."""
+    """How alike two names are, from 0 (not alike) to 100. `rare` has the words of `one` that few
+    names have."""
     if one.joined == other.joined:
         return 100
     if one.joined in other.parts or other.joined in one.parts:
@@ -185,7 +195,8 @@ def _ratio(one: str, other: str) -> int:
 
 
 def _stands_for(short: Sequence[str], long: Sequence[str]) -> bool:
-    """Whether words are the initials of others, or abbreviate or misspell them one by one."""
+    """Whether the short words are the initials of the long ones, or abbreviate or misspell them
+    word by word."""
     letters = "".join(short)
     if len(letters) == len(long) and letters in _initials(long):
         return True
@@ -196,7 +207,8 @@ def _stands_for(short: Sequence[str], long: Sequence[str]) -> bool:
 
 
 def _abbreviates(short: str, word: str) -> bool:
-    """ "st" abbreviates "saint", "j" "john", "intl" "international"."""
+    """Whether a word starts with the first letter of the other and has its letters in order: "st"
+    of "saint", "j" of "john", "intl" of "international"."""
     if short[0] != word[0]:
         return False
     letters = iter(word)

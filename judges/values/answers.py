@@ -1,7 +1,8 @@
-"""What a raw response answers, and whether that is the answer asked for (K-BrowseComp, section 4).
+"""The final answer of a raw response, and whether it is the gold answer (answers.md, items 1 and 2;
+K-BrowseComp, section 4).
 
-`read` finds the final answer and the confidence; `decide` compares them with the gold answer. No
-model is asked: what stays `undecided` is for a judge.
+`read` finds the final answer and the confidence. `decide` compares the answer with the gold answer.
+No model is asked here; an `undecided` answer goes to a judge, if there is one.
 """
 
 import json
@@ -18,9 +19,11 @@ Outcome = Literal["correct", "wrong", "no_answer", "undecided"]
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """A response's final answer, empty where it gives none. Where nothing marks one (`marked` is
-    false) it is the whole response, in which a judge may find one. `confidence` is a fraction;
-    `beside` is what is said around the answer and after it.
+    """The final answer of a response.
+
+    `answer` is empty if the response gives none. If no label, field or box marks an answer,
+    `marked` is false and `answer` is the whole response, in which a judge may find one.
+    `confidence` is a fraction from 0 to 1. `beside` is the text around and after the answer.
     """
 
     answer: str
@@ -30,7 +33,8 @@ class Reading:
 
 
 def read(response: str) -> Reading:
-    """The final answer: what is stated last, after a label, in a JSON field or in a box."""
+    """Read the final answer of a response: the last one after a label, in a JSON field or in a box
+    (answers.md, item 1). Never raises; reads the last REACH characters, in linear time."""
     text = _final_part(response)
     labels, fields, box = _Labels(text), _Fields(text), text.rfind(_BOX)
     confidence = _fraction(fields.confidence or labels.confidence)
@@ -38,7 +42,7 @@ def read(response: str) -> Reading:
         return Reading(text.strip(), confidence, marked=False)
     if fields.end > max(labels.start, box):
         return Reading(fields.answer, confidence, text[fields.end :])
-    if box > labels.end:  # the line that it stands on is the answer
+    if box > labels.end:  # the answer is the line with the box
         start, end = text.rfind("\n", 0, box) + 1, text.find("\n", _box_end(text, box))
     else:
         start, end = labels.start, labels.end
@@ -47,11 +51,12 @@ def read(response: str) -> Reading:
 
 
 def decide(reading: Reading, gold: str, *aliases: str) -> Outcome:
-    """Whether a response's answer is the gold answer or an alias of it.
+    """Whether the answer of a response is the gold answer or one of its aliases (answers.md, item
+    2).
 
-    `wrong` is what can be shown to differ without knowledge of the world: alternatives, an answer
-    that is taken back, a value beside another value (`surface.differ`). Other words may name the
-    same thing, and are `undecided`; so is an answer that the response denies elsewhere.
+    An answer is `wrong` if that needs no knowledge of the world: it offers alternatives, is
+    withdrawn, or has another value (`surface.differ`). It is `undecided` if other words may name
+    the same thing, or if the response denies the answer elsewhere.
     """
     answer, golds = surface.clean(reading.answer), [surface.clean(g) for g in (gold, *aliases)]
 
@@ -72,7 +77,8 @@ def decide(reading: Reading, gold: str, *aliases: str) -> Outcome:
 
 
 def _among_alternatives(answer: str, golds: Sequence[str], right: Callable[[str], bool]) -> Outcome:
-    """Of several candidates all must be right, unless the gold answer itself reads so."""
+    """Decide an answer that may offer alternatives. All of them must be right. A gold answer that
+    reads like alternatives itself leaves the answer undecided."""
     if any(len(surface.candidates(gold)) > 1 for gold in golds):
         return "undecided"
     parts = surface.candidates(answer)
@@ -88,7 +94,7 @@ _CONFIDENCE = r"confidence(?:\s(?:score|level))?|신뢰도|확신도"
 _OTHER = (
     r"explanation|reasoning|rationale|evidence|sources?|notes?|설명|해설|풀이|근거|이유|출처|참고"
 )
-# A label ends in a colon, or is all that stands on its line.
+# A label ends in a colon, or is alone on its line.
 _LABEL = re.compile(
     rf"""(?P<start>^[ \t\#*_>•-]{{0,12}})?(?<![^\W_])
     (?:(?P<answer>{_ANSWER})|(?P<confidence>{_CONFIDENCE})|(?P<other>{_OTHER}))
@@ -102,7 +108,8 @@ _EDGES = " \t\n*_`"
 
 
 class _Labels:
-    """Where the last labelled answer stands (-1, -1: nowhere), and the last stated confidence."""
+    """The last labelled answer, as `start` and `end` in the text (-1 if there is none), and the
+    text of the last stated confidence."""
 
     def __init__(self, text: str) -> None:
         self.start = self.end = -1
@@ -125,7 +132,7 @@ class _Labels:
             self._settle(text, stop if stop >= 0 else len(text))
 
     def _settle(self, text: str, stop: int) -> None:
-        """Pass by what only opens the answer, and end at a blank line or where a fence closes."""
+        """Skip the space or fence before the answer. End at a blank line or a closing fence."""
         body = text[self.start : stop]
         opening = len(body) - len(body.lstrip(" \t\n*_"))
         if fence := _FENCE.match(body, opening):
@@ -139,12 +146,12 @@ class _Labels:
 
 
 REACH = 1_000_000
-"""Characters at the end of a response that are read: what has more than that after it is final to
-nobody."""
+"""The characters at the end of a response that are read. An answer that has more text than that
+after it is not final."""
 
 
 def _final_part(response: str) -> str:
-    """What follows the thoughts: nothing where these are cut off."""
+    """The response after the `<think>` part, with `\\n` as line ends. Empty if the part is open."""
     text = response.rpartition("</think>")[2].partition("<think>")[0][-REACH:]
     return text.replace("\r\n", "\n").replace("\r", "\n")
 
@@ -156,12 +163,13 @@ _FIELD = re.compile(
     \s{{0,20}}:\s{{0,20}}""",
     re.VERBOSE | re.IGNORECASE,
 )
-# Numbers stay as they were written: 0.70 is not 0.7 to a reader, nor 1 a fraction.
+# Numbers stay as they are written: "0.70" must not become 0.7, nor "1" the fraction 1.0.
 _DECODER = json.JSONDecoder(parse_float=str, parse_int=str, parse_constant=str)
 
 
 class _Fields:
-    """The last JSON field `answer` in a text (start -1: there is none), and `confidence`."""
+    """The value of the last JSON field `answer` in a text, with its `start` and `end` (-1 if there
+    is none), and of the last field `confidence`."""
 
     def __init__(self, text: str) -> None:
         self.start = self.end = -1
@@ -179,14 +187,14 @@ class _Fields:
 
 
 def _value(text: str, start: int) -> tuple[str, int]:
-    """The JSON value that starts there as text, and its end; one that is cut off says nothing."""
+    """The JSON value at `start`, as text, and its end. Empty if the value is cut off."""
     try:
         value, end = _DECODER.raw_decode(text, start)
     except (json.JSONDecodeError, RecursionError):
         return "", start
     parts = value if isinstance(value, list) else [value]
     answer = ", ".join(_scalar(part) for part in parts if part is not None)
-    return answer.encode("utf-8", "replace").decode(), end  # escapes may hold lone surrogates
+    return answer.encode("utf-8", "replace").decode(), end  # \\u escapes may hold lone surrogates
 
 
 def _scalar(value: Any) -> str:
@@ -198,7 +206,7 @@ _BRACE = re.compile(r"[{}]")
 
 
 def _box_end(text: str, start: int) -> int:
-    """Where the box that starts there is closed, or the text ends."""
+    """The end of the box that starts at `start`, or of the text if the box is not closed."""
     depth = 0
     for brace in _BRACE.finditer(text, start):
         depth += 1 if brace[0] == "{" else -1
@@ -208,8 +216,8 @@ def _box_end(text: str, start: int) -> int:
 
 
 def _unboxed(body: str) -> tuple[str, str]:
-    """What the one box in an answer holds and what stands around it. Several boxes are several
-    answers: all of it stays."""
+    """The content of the only box in an answer, and the text around it. An answer with several
+    boxes offers several answers: it is returned whole."""
     if body.count(_BOX) != 1:
         return body, ""
     start = body.index(_BOX)
@@ -246,11 +254,11 @@ _CALL_TAG = re.compile(
     r'|"(?:arguments|tool_calls?|function_call|parameters)"\s{0,9}:'
 )
 _CALL = re.compile(r"""[A-Za-z_][A-Za-z0-9_.]*\(\s{0,9}(?:["'“{\[]|[A-Za-z_]+\s{0,9}=)""")
-_CALL_REACH = 4000  # characters at the end of a response that are searched for one
+_CALL_REACH = 4000  # characters at the end of a response that are searched for a tool call
 
 
 def gives_none(answer: str) -> bool:
-    """Whether an answer says no more than that there is none, or is a tool's call."""
+    """Whether an answer only says that there is no answer, or is a tool call."""
     if len(answer) > surface.LONGEST:
         return False
     text = surface.clean(answer).replace("’", "'").strip(" .,!?~<>[](){}\"'“”-*_`")
@@ -258,7 +266,7 @@ def gives_none(answer: str) -> bool:
 
 
 def _is_call(text: str) -> bool:
-    """Whether a text ends in a call of a tool, whole or cut off."""
+    """Whether a text ends in a tool call, whole or cut off."""
     text = text[-_CALL_REACH:].rstrip(" \n`;")
     for tag in reversed(list(_CALL_TAG.finditer(text))):
         return not tag["closing"] or not text[tag.end() :].strip()
@@ -267,7 +275,7 @@ def _is_call(text: str) -> bool:
     return ")" not in rest or rest.endswith(")")
 
 
-# --------------------------------------------------------------------------------------- taken back
+# ---------------------------------------------------------------------------------------- withdrawn
 
 _RETRACTED = re.compile(
     r"""(?:답변?|정답|결론)[을를]?\s?(?:바꿉|바꾸|변경|수정|정정|철회|취소)|(?:수정|정정|철회|취소)합니다
@@ -290,7 +298,7 @@ _INSTEAD = re.compile(
 
 
 def _replaced(text: str, golds: Sequence[str]) -> bool:
-    """Whether a text gives another answer on second thoughts."""
+    """Whether a text replaces the answer by another one ("Wait, the answer is ...")."""
     given = (surface.clean(found["answer"]) for found in _INSTEAD.finditer(text))
     return any(all(gold not in answer for gold in golds) for answer in given)
 
@@ -299,7 +307,7 @@ _LONGEST_NAME = 100
 
 
 def _denied(name: str, text: str) -> bool:
-    """Whether a text says that it is not `name`."""
+    """Whether a text denies `name` ("not X", "X is wrong")."""
     name = name.strip(_EDGES)
     if not name or len(name) > _LONGEST_NAME:
         return False
@@ -325,8 +333,8 @@ _STATED = re.compile(
 
 
 def _fraction(stated: str) -> float:
-    """A stated confidence as a fraction: out of 100 unless it says otherwise, or is a decimal up
-    to 1. What is no such number is none: 1."""
+    """A stated confidence as a fraction from 0 to 1 (answers.md, item 1). A number is out of 100,
+    unless it names another base or is a decimal up to 1. Without a valid number it is 1."""
     match = _STATED.search(unicodedata.normalize("NFKC", stated[:60]))
     if match is None:
         return 1.0

@@ -1,9 +1,9 @@
-"""Are two short answers one, up to harmless surface form; and if not, does a value in them differ
-(K-BrowseComp, section 4 and its grader's prompt).
+"""Whether two short answers are equal up to surface form, and if not, whether a value in them
+differs (answers.md, item 2; K-BrowseComp, section 4 and its grader's prompt).
 
-Markdown, quotes, white space, case, punctuation that carries no value and a gloss in parentheses
-after an answer do not count. Digits, signs, decimal points, colons, dashes and slashes between
-digits, `%` and units do.
+These do not count: Markdown, quotes, white space, letter case, punctuation without value, and a
+gloss in parentheses after an answer. These count: digits, signs, decimal points, `%`, units, and
+colons, dashes and slashes between digits.
 """
 
 import html
@@ -18,9 +18,9 @@ from judges.names.folding import normalise
 from judges.text.dates import PartialDate, parse_date
 
 LONGEST = 500
-"""Characters. A longer text is no short answer: it equals only what it equals as it stands."""
+"""The characters of a short answer. A longer text equals only a text that is the same."""
 
-# --------------------------------------------------------------------------------------- one form
+# ----------------------------------------------------------------------------------- normalisation
 
 _LATEX = re.compile(r"\\(?:boxed|fbox|operatorname|text[a-z]*|math[a-z]+)\s*(?=\{)")
 _DOLLARS = re.compile(r"\s*(\${1,2})([^$]+)\1[\s.]*")
@@ -33,7 +33,7 @@ _STYLES = str.maketrans({"−": "-", "⁄": "/", "〜": "~", "∼": "~"})
 
 
 def clean(text: str) -> str:
-    """A short text in NFKC and one case, without what Markdown, HTML and LaTeX put around it."""
+    """The text in NFKC and lower case, without the markup of Markdown, HTML and LaTeX around it."""
     if len(text) > LONGEST:
         return " ".join(text.split()).casefold()
     if wrapped := _DOLLARS.fullmatch(text):
@@ -43,7 +43,8 @@ def clean(text: str) -> str:
     return unicodedata.normalize("NFC", normalise(text).casefold()).translate(_STYLES)
 
 
-# What a text may lose. Between two digits a comma is left in its place: they never join.
+# The characters that do not count. Those between two digits become a comma, so that the digits do
+# not join.
 _MARK = r"[\p{P}`|=<>--[.:/~%‰&#]--\p{Pd}]"
 _LOST = regex.compile(
     rf"""
@@ -64,15 +65,15 @@ def _bare(text: str) -> str:
 
 
 def forms(text: str) -> frozenset[str]:
-    """What a `clean` text says, in every way in which it may be read: in `1,234` the comma may
-    group thousands or part two numbers. Of mere punctuation all stays."""
+    """The readings of a `clean` text without the characters that do not count. `1,234` has two: the
+    comma may group thousands or separate two numbers. A text of punctuation alone stays whole."""
     if len(text) > LONGEST:
         return frozenset({text})
     return frozenset(_bare(reading) or text for reading in (text, _ungrouped(text)))
 
 
 def says(text: str) -> bool:
-    """Whether there is more to a `clean` text than punctuation."""
+    """Whether a `clean` text has more than punctuation."""
     return bool(_bare(text[:LONGEST]))
 
 
@@ -87,8 +88,8 @@ _GLOSSES = 3
 
 
 def glosses(text: str) -> Iterator[tuple[str, str]]:
-    """A `clean` text without its last gloss in parentheses, and that gloss; then without the last
-    two, and so on."""
+    """The glosses in parentheses at the end of a `clean` text, the last one first: pairs of the
+    text before the gloss and the gloss. At most `_GLOSSES` pairs."""
     whole = text if len(text) <= LONGEST else ""
     for _ in range(_GLOSSES):
         whole = whole.rstrip(_TAIL)
@@ -117,16 +118,16 @@ _HEDGE = re.compile(
 
 
 def candidates(text: str) -> list[str]:
-    """The answers that a `clean` text offers as alternatives: more than one where it hedges."""
+    """The alternatives that a `clean` text offers: one if it does not hedge ("A or B")."""
     return [part for part in _EITHER.split(text) if says(part)]
 
 
 def same(answer: str, gold: str) -> bool:
-    """Whether two `clean` texts are one answer, up to harmless surface form.
+    """Whether two `clean` texts are equal up to surface form (answers.md, item 2).
 
-    A gloss after the answer does not count, unless it offers another answer. Where the gold has a
-    gloss, the part before it is enough, but another gloss in its place may say something else.
-    Nor do marks of citations count after the answer.
+    A gloss after the answer does not count, unless it offers another answer. If the gold has a
+    gloss, an answer equal to the part before it is enough; an answer with another gloss is not.
+    Citation marks after the answer do not count.
     """
     alone = _CITED.sub("", answer) if len(answer) <= LONGEST else answer
     whole, said = forms(gold), forms(answer) | forms(alone)
@@ -155,10 +156,13 @@ _PARTS = re.compile(rf"({_DIGITS})((?:{_SCALE.pattern})*)")
 
 
 def differ(one: str, other: str) -> bool:
-    """Whether two `clean` texts state values that can be put side by side, and one differs: whole
-    dates; whole quantities, of one unit or with one's unit left out; or the same words around
-    numbers. A number that is the other's rounding does not differ for certain, nor do numbers in
-    another order."""
+    """Whether two `clean` texts state comparable values that differ. It is then wrong, without a
+    judge.
+
+    Comparable are: two whole dates; two quantities with the same unit, or one of them without unit;
+    two texts with the same words around numbers. A number that may be the rounding of the other
+    does not differ. Nor do the same numbers in another order.
+    """
     if max(len(one), len(other)) > LONGEST:
         return False
     dates = parse_date(one), parse_date(other)
@@ -181,7 +185,7 @@ def _apart(one: PartialDate, other: PartialDate) -> bool:
 
 
 def _quantity(text: str) -> tuple[str, str] | None:
-    """The number and the unit of a text that is one quantity, None where it is none."""
+    """The number and the unit of a text that is one quantity, otherwise None."""
     match = _QUANTITY.fullmatch(text)
     if match is None or not match["value"]:
         return None
@@ -200,7 +204,8 @@ def _quantity(text: str) -> tuple[str, str] | None:
 
 
 def _close(one: str, other: str) -> bool:
-    """Equal, or one the other's rounding; as dates such as 03.09 are, equal part by part."""
+    """Whether two numbers are equal, or one may be the rounding of the other. Numbers with a
+    leading zero may be dates (03.09 and 3.9): they are also compared part by part."""
     if one.lstrip("+-")[:1] == "0" or other.lstrip("+-")[:1] == "0":
         parts = [tuple(map(int, number.split("."))) for number in (one, other)]
         if parts[0] == parts[1]:

@@ -1,8 +1,8 @@
-"""A system's raw response to the rows of its table: JSON, Markdown or CSV (tables.md, 1).
+"""The rows of the table in a raw response: JSON, Markdown or CSV (tables.md, item 1).
 
-A table is known by its header, or by the names in its JSON rows: it has all of the key columns.
-So prose, fences and other tables around it need no reading. Of several the last counts; one
-that is cut off keeps its whole rows.
+A table is recognised by its header, or by the names in its JSON rows: all key columns must be
+there. So the text around it, fences and other tables need not be understood. Of several tables the
+last counts. A table that is cut off keeps its complete rows.
 """
 
 import json
@@ -16,21 +16,22 @@ from typing import Any
 from judges.text.forms import plain
 
 Row = tuple[str, ...]
-"""The cells of a row, in the order of the task's columns; a missing one is empty."""
+"""The cells of a row, in the order of the task's columns. A missing cell is empty."""
 
 _LONGEST_NAME = 300
 
 
 @lru_cache(maxsize=1 << 14)
 def column_form(name: str) -> str:
-    """A column's name without case, white space, Markdown and Unicode form."""
+    """The name of a column in one Unicode form, without letter case, white space and Markdown."""
     if len(name) > _LONGEST_NAME:
         return name
     return "".join((plain(name).strip() or name).casefold().split())
 
 
 class TableReader:
-    """Finds the table with a task's columns in a response."""
+    """Finds the table of a task in a response. `columns` are the task's columns, `keys` its key
+    columns."""
 
     def __init__(self, columns: Sequence[str], keys: Iterable[str]) -> None:
         self._places = {column_form(name): place for place, name in enumerate(columns)}
@@ -38,8 +39,8 @@ class TableReader:
         self._width = len(columns)
 
     def read(self, response: str) -> list[Row] | None:
-        """The rows of the last table with the key columns, None where there is none with rows.
-        Never raises; takes time in proportion to the length of the response."""
+        """The rows of the last table that has the key columns and at least one row, else None.
+        Never raises. Takes time in proportion to the length of the response."""
         response = response.replace("\r\n", "\n").replace("\r", "\n")
         tables = chain(
             self._json_tables(response),
@@ -50,7 +51,7 @@ class TableReader:
         return None if last is None else last.rows
 
     def _header(self, names: Iterable[str]) -> dict[int, int] | None:
-        """The place in a line of each of the task's columns; None where a key column lacks."""
+        """The position in a line of each column of the task. None if a key column is missing."""
         header: dict[int, int] = {}
         for at, name in enumerate(names):
             place = self._places.get(column_form(name))
@@ -86,7 +87,7 @@ class TableReader:
             if header is None or (
                 bounded and not line.endswith("|") and start + len(raw) == len(text)
             ):
-                continue  # the last line may be cut off
+                continue  # the last line of the response may be cut off
             ruled = True
             table.rows.append(self._row(header, _split(line)))
         yield from table.whole()
@@ -117,14 +118,15 @@ class TableReader:
     def _csv_rows(
         self, text: str, at: int, delimiter: str, fence: str, header: Mapping[int, int], width: int
     ) -> tuple[list[Row], int]:
-        """The rows from `at` to the fence, or to the end of what looks like rows; and its end."""
+        """The rows from `at` to the closing fence, or to the first line that is not a row; and the
+        position after them."""
         rows: list[Row] = []
         while at < len(text):
             if fence and text.startswith(fence, at):
                 break
             cells, after = _record(text, at, delimiter)
             if not fence and len(cells) == 1 < width:
-                break  # a line of words, or a blank one
+                break  # a line of text, or a blank line
             if len(cells) < width and after > len(text):
                 break  # cut off
             rows.append(self._row(header, cells))
@@ -151,19 +153,19 @@ class TableReader:
 
 @dataclass(frozen=True, slots=True)
 class _Table:
-    """A table's rows, and its place in the response."""
+    """The rows of a table, and its position in the response."""
 
     start: int
     rows: list[Row]
 
     def whole(self) -> Iterator["_Table"]:
-        """The table without blank rows, unless it has no others."""
+        """The table without its blank rows; nothing if all rows are blank."""
         if rows := [row for row in self.rows if any(map(str.strip, row))]:
             yield _Table(self.start, rows)
 
 
 def _lines(text: str) -> Iterator[tuple[int, str]]:
-    """The lines of a text, one after another, with their places."""
+    """The lines of a text with their positions."""
     start = 0
     while start <= len(text):
         end = text.find("\n", start)
@@ -181,7 +183,7 @@ _RULE = frozenset("|-: \t")
 
 
 def _markdown_line(raw: str) -> str:
-    """A line without a fence that stands on it and the marks of a quotation."""
+    """A line without a code fence and without the marks of a quotation (`>`)."""
     line = _QUOTED.sub("", raw.strip())
     if opening := _FENCE.match(line):
         line = line[opening.end() :]
@@ -189,12 +191,12 @@ def _markdown_line(raw: str) -> str:
 
 
 def _is_rule(line: str) -> bool:
-    """Whether a line of a Markdown table only says how its columns are aligned."""
+    """Whether a line is the rule below the header of a Markdown table (`|---|:-:|`)."""
     return "-" in line and _RULE.issuperset(line)
 
 
 def _split(line: str) -> list[str]:
-    """The cells of a line of a Markdown table; an escaped pipe belongs to its cell."""
+    """The cells of a line of a Markdown table. An escaped pipe is part of its cell."""
     cells = _PIPE.split(line.removeprefix("|"))
     if len(cells) > 1 and not cells[-1]:
         cells.pop()
@@ -211,13 +213,13 @@ _FIELD = {
 
 
 def _record(text: str, at: int, delimiter: str) -> tuple[list[str], int]:
-    """The cells of the CSV record at `at`, and where the next begins: past the end of the text
-    where nothing ends this one."""
+    """The cells of the CSV record at `at`, and the position of the next record. That is past the
+    end of the text if the text ends before this record does."""
     cells = []
     field = _FIELD[delimiter]
     while True:
         match = field.match(text, at)
-        assert match is not None  # a bare field may be empty
+        assert match is not None  # the pattern matches an empty field
         quoted = match["quoted"]
         cells.append(match["bare"].strip() if quoted is None else quoted.replace('""', '"'))
         at = match.end() + 1
@@ -227,7 +229,7 @@ def _record(text: str, at: int, delimiter: str) -> tuple[list[str], int]:
 
 # JSON
 
-# What an object or a list of them begins with.
+# The beginning of an object, or of a list of objects or lists.
 _OPENING = re.compile(r"\{(?=\s*+[\"}])|\[(?=\s*+[\[{])")
 _DECODER = json.JSONDecoder(
     strict=False, parse_int=str, parse_float=str, parse_constant=lambda _: None
@@ -235,10 +237,10 @@ _DECODER = json.JSONDecoder(
 
 
 def _row_lists(text: str) -> Iterator[tuple[int, list[dict[str, Any]]]]:
-    """The lists of objects in the JSON that stands anywhere in a text, with their places.
+    """The lists of objects in the JSON values of a text, with their positions.
 
-    Objects that follow one another are a list, too: what is left of one that is cut off, and JSON
-    lines. Decoding that fails over and over is given up once it has cost twenty times the text.
+    Objects that follow each other are a list too: JSON lines, or the rest of a list that is cut
+    off. Decoding stops when failed attempts have read twenty times the length of the text.
     """
     budget = 20 * len(text) + 100_000
     group: list[dict[str, Any]] = []
@@ -249,7 +251,7 @@ def _row_lists(text: str) -> Iterator[tuple[int, list[dict[str, Any]]]]:
         try:
             value, after = _DECODER.raw_decode(text, at)
         except (ValueError, RecursionError) as error:
-            budget -= _cost(error, len(text) - at) + at // 64  # lines are counted for the message
+            budget -= _cost(error, len(text) - at) + at // 64  # the error counts the lines before
             opening = _OPENING.search(text, at + 1)
             continue
         if isinstance(value, dict):
@@ -264,14 +266,14 @@ def _row_lists(text: str) -> Iterator[tuple[int, list[dict[str, Any]]]]:
 
 
 def _cost(error: Exception, length: int) -> int:
-    """How many characters were read until decoding failed, of the `length` that are left."""
+    """The number of characters that a failed attempt has read, of the `length` that were left."""
     if isinstance(error, json.JSONDecodeError) and "Unterminated" not in error.msg:
         return length - len(error.doc) + error.pos
     return length
 
 
 def _lists_in(value: Any) -> Iterator[list[dict[str, Any]]]:
-    """The lists of objects in a JSON value, in their order; not those in a row."""
+    """The lists of objects in a JSON value, in order. Lists inside of rows are left out."""
     stack = [value]
     while stack:
         value = stack.pop()
@@ -284,7 +286,7 @@ def _lists_in(value: Any) -> Iterator[list[dict[str, Any]]]:
 
 
 def _flat(row: Mapping[str, Any]) -> dict[str, Any]:
-    """A row with the attributes that stand in an object beside its key."""
+    """A row with the fields of nested objects (`"attrs": {...}`) as its own fields."""
     flat = {name: value for name, value in row.items() if not isinstance(value, dict)}
     for value in row.values():
         if isinstance(value, dict):
@@ -293,11 +295,11 @@ def _flat(row: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _text(value: Any, depth: int = 0) -> str:
-    """A JSON value as a cell: numbers as they were written, lists with commas."""
+    """A JSON value as the text of a cell. Numbers stay as written; lists are joined with commas."""
     if isinstance(value, str):
         try:
             value.encode()
-        except UnicodeEncodeError:  # half of a pair, which no file can hold
+        except UnicodeEncodeError:  # a lone surrogate, which UTF-8 files cannot hold
             return value.encode("utf-8", "replace").decode()
         return value
     if value is None or depth > 4:

@@ -1,9 +1,9 @@
-"""WideSearch's own comparison of two cells: what a column prepares, then what it measures (its
-`preprocess` and `metric`).
+"""WideSearch's own comparison of two cells, by the `preprocess` and `metric` of their column
+(tables.md, "WideSearch data").
 
-Deliberate differences: a numeric column without a criterion asks for equality instead of failing;
-two unreadable dates are compared as text; a missing day or month is the first, not today's; a
-blank cell is only another blank.
+It differs from WideSearch's scorer on purpose: a numeric column without a criterion asks for
+equality instead of an error; two unreadable dates are compared as text; a missing day or month is
+the first, not today's; a blank cell equals only another blank cell.
 """
 
 import re
@@ -14,8 +14,9 @@ from urllib.parse import urlsplit
 
 from judges.text.dates import parse_date
 from judges.values.formats.cell import Cell, Match
+from judges.values.formats.text import shortened
 
-# Preparing
+# Preprocess
 
 _BREAK = re.compile(r"<br\s*+/?>", re.IGNORECASE)
 _NUMBER = re.compile(r"[-+]?(?:\d*\.\d+|\d+\.?\d*)%?")
@@ -39,8 +40,8 @@ _PAIR = re.compile(r"(\d{1,2})[/.-](\d{1,2})[/.-](\d{4}|\d{2})")
 
 
 def _day(text: str) -> date | None:
-    """The day of a cell, the first of its month or year where it names no more. 03/04/2026 is in
-    March, as in WideSearch."""
+    """The day of a cell. A missing day or month is the first. 03/04/2026 is in March, as in
+    WideSearch."""
     text = text.replace("*", "").strip(" ,-–")
     if pair := _PAIR.fullmatch(text):
         first, second, year = map(int, pair.groups())
@@ -61,7 +62,7 @@ PREPROCESS: Mapping[str, Callable[[str], str]] = {
     "norm_date": _norm_date,
 }
 
-# Measuring
+# Metrics
 
 _URL = re.compile(r"https?://[A-Za-z0-9$-_@&+!*\\(),]+")
 _NEAR_DAYS = 31
@@ -97,7 +98,7 @@ def _date_near(gold: str, pred: str, criterion: float | None) -> bool:
 
 
 def _same_hosts(gold: str, pred: str, criterion: float | None) -> bool:
-    """Cells without an address are alike, as in WideSearch."""
+    """Two cells without a URL are equal, as in WideSearch."""
     return _hosts(gold) == _hosts(pred)
 
 
@@ -106,7 +107,7 @@ def _hosts(text: str) -> frozenset[str]:
     for url in _URL.findall(text):
         try:
             hosts.add(urlsplit(url).netloc)
-        except ValueError:  # a bracket that opens no address
+        except ValueError:  # for example a bracket that is not closed
             hosts.add(url)
     return frozenset(hosts)
 
@@ -117,32 +118,35 @@ METRICS: Mapping[str, Callable[[str, str, float | None], bool]] = {
     "number_near": _number_near,
     "date_near": _date_near,
     "url_match": _same_hosts,
-    "llm_judge": _exact,  # the strict figure; a judged variant asks a model about the rest
+    "llm_judge": _exact,  # for the strict figure; the judged one asks a model about the rest
 }
 
 
 @dataclass(frozen=True)
 class WideSearchComparator:
-    """Compares the cells of one WideSearch column; all of its metrics must agree."""
+    """Compares the cells of one WideSearch column. Two cells are equal if all metrics say so.
+
+    Raises ValueError for an unknown `preprocess` or metric, and if there is no metric.
+    """
 
     preprocess: Sequence[str]
     metrics: Sequence[str]
     criterion: float | None = None
-    """For `number_near`: the share of the gold that a number may be off."""
+    """The tolerance of `number_near`, a fraction of the gold number."""
 
     def __post_init__(self) -> None:
-        """Raises ValueError for a name that WideSearch does not have."""
+        """Check the names."""
         for field, names, known in (
             ("preprocess", self.preprocess, PREPROCESS),
             ("metric", self.metrics, METRICS),
         ):
             if unknown := [name for name in names if name not in known]:
-                raise ValueError(f"{field}: {unknown[0]!r} is none of {', '.join(known)}")
+                raise ValueError(f"{field}: unknown {unknown[0]!r} (known: {', '.join(known)})")
         if not self.metrics:
-            raise ValueError("metric: a column needs one")
+            raise ValueError("metric: at least one is required")
 
     def read(self, text: str) -> Cell:
-        """The cell as the column's metrics see it."""
+        """The cell after preprocessing."""
         shown = " ".join(_BREAK.sub("\n", text).split())
         form = shown
         for name in self.preprocess:
@@ -150,19 +154,20 @@ class WideSearchComparator:
         return Cell(shown, form, form)
 
     def compare(self, gold: Cell, pred: Cell) -> Match:
-        """Whether the predicted cell is the gold one by every metric."""
+        """Compare a predicted cell with the gold cell by every metric."""
         if gold.form == pred.form:
-            return Match(True, "the same")
+            return Match(True, "the same text")
         blank = not gold.form or not pred.form
         for name in self.metrics:
             if blank or not METRICS[name](gold.form, pred.form, self.criterion):
-                return Match(False, f"{name}: {gold.form[:60]!r} is not {pred.form[:60]!r}")
-        return Match(True, ", ".join(self.metrics))
+                why = f"{name}: '{shortened(pred.form)}' is not the gold '{shortened(gold.form)}'"
+                return Match(False, why)
+        return Match(True, f"the same by {', '.join(self.metrics)}")
 
     def exact(self, cell: Cell) -> Hashable:
-        """Keys are compared by equality after preprocessing."""
+        """The key of a cell: keys are compared by equality after preprocessing."""
         return cell.form.lower()
 
     def aliases(self, cell: Cell) -> frozenset[Hashable]:
-        """As `exact`: keys that differ do not match."""
+        """Only the key of `exact`."""
         return frozenset((self.exact(cell),))

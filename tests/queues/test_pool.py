@@ -215,9 +215,41 @@ async def test_workers_are_initialised_and_recycled() -> None:
 
 async def test_workers_that_cannot_start_are_reported() -> None:
     pool = Pool(1, deadline=PATIENCE, initializer=raise_value_error)
-    with pytest.raises(Crashed, match="no worker stays alive"):
+    with pytest.raises(Crashed, match="the workers do not start"):
         await pool.run(double, 4)
     await pool.close()
+
+
+class BrokenPool:
+    """A pebble pool that breaks between its start and the first call."""
+
+    active = False
+
+    def schedule(self, *args: object, **kwargs: object) -> None:
+        raise RuntimeError("Unexpected error within the Pool")
+
+
+async def test_a_pool_that_breaks_before_a_call_is_replaced(
+    pool: Pool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    started, broken = pool._started, iter([BrokenPool()])
+
+    async def first_broken(module: str) -> object:
+        return next(broken, None) or await started(module)
+
+    monkeypatch.setattr(pool, "_started", first_broken)
+    assert await pool.run(double, 4) == 8
+
+
+async def test_a_pool_that_breaks_each_time_is_reported(
+    pool: Pool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def broken(module: str) -> object:
+        return BrokenPool()
+
+    monkeypatch.setattr(pool, "_started", broken)
+    with pytest.raises(Crashed, match="the workers do not start: Unexpected error"):
+        await pool.run(double, 4)
 
 
 PROGRAM = """

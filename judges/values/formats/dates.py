@@ -84,8 +84,6 @@ def _days(lower: str) -> frozenset[Day]:
     if days := _whole_days(text):
         return days
     text = _CLOCK.sub("", text)
-    if days := _whole_days(text):
-        return days
     # After the last digit comes the mark of that part (일, "th"), then perhaps a word (개봉). A
     # word that makes the date a range or a bound (이후, "until") rules it out.
     start = _AFTERWORD.search(text)

@@ -1,6 +1,7 @@
 """The comparator for each column format, and what holds for all of them."""
 
 import time
+from dataclasses import FrozenInstanceError
 from decimal import Decimal
 
 import pytest
@@ -49,6 +50,12 @@ def test_each_format_has_its_comparator(form, tolerance, comparator):
     found = comparator_for(form, tolerance)
     assert type(found) is type(comparator)
     assert vars(found) == vars(comparator)
+
+
+@pytest.mark.parametrize("form", ["float:1", "date:YYYY", "enum:A|B"])
+def test_a_comparator_does_not_change(form):
+    with pytest.raises(FrozenInstanceError):
+        comparator_for(form).places = 3
 
 
 @pytest.mark.parametrize(

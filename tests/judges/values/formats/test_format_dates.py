@@ -120,8 +120,16 @@ def test_a_year_of_two_digits_shares_an_alias_with_either_century():
 
 
 def test_a_long_text_is_not_a_date():
-    assert DAY.read("2024-03-01" + " (note)" * 27).value is not None
-    assert DAY.read("2024-03-01" + " (note)" * 28).value is None
+    assert DAY.read(f"2024-03-01 ({'n' * 187})").value == {(2024, 3, 1)}
+    assert DAY.read(f"2024-03-01 ({'n' * 188})").value is None
+
+
+@pytest.mark.parametrize(
+    "time", ["9:30", "9:30 pm", "9:30:15", "오후 3시", "15시 30분", "9:30+09:00"]
+)
+def test_a_time_does_not_count(time):
+    assert DAY.read(f"2024-03-01 {time}").value == {(2024, 3, 1)}
+    assert DAY.read(f"2024년 3월 1일 {time}").value == {(2024, 3, 1)}
 
 
 @pytest.mark.parametrize("note", ["(a)", "[1]", "(a (b) c)", "((((a))))"])

@@ -176,7 +176,9 @@ def test_far_numbers_share_no_alias():
     format = FloatFormat(2, Decimal("0.05"))
     assert not format.aliases(format.read("100")) & format.aliases(format.read("120"))
     assert not format.aliases(format.read("100")) & format.aliases(format.read("-100"))
-    assert not format.aliases(format.read("1")) & format.aliases(format.read("100"))
+    for gold in range(100, 150):  # 12 % away: more than two buckets
+        pred = format.read(f"{gold * 1.12:.3f}")
+        assert not format.aliases(format.read(f"{gold}")) & format.aliases(pred)
     assert len(format.aliases(format.read("0"))) == len({"0", Decimal("0.00")})
 
 
@@ -205,6 +207,11 @@ def test_a_narrow_tolerance_keeps_the_buckets_apart_from_zero_width():
 )  # fmt: skip
 def test_reasons_are_plain_and_bounded(format, gold, pred, why):
     assert format.compare(format.read(gold), format.read(pred)).why == why
+
+
+def test_without_a_tolerance_the_aliases_are_the_form_and_the_rounded_number():
+    format = FloatFormat(1, Decimal(0))
+    assert format.aliases(format.read("5.04 km")) == {"5.04km", Decimal("5.0")}
 
 
 def test_rounded_numbers_are_the_exact_key():
