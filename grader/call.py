@@ -20,6 +20,7 @@ from grader.results.summary import Summary
 from grader.runs.submissions import Reader, Reject
 from grader.settings import Settings
 from grader.tasks.packages import AnyTask
+from judges.endpoint.questions import ModelUnusable
 
 SUMMARY_EVERY = 10.0
 """Seconds between two states of summary.json while a call goes on."""
@@ -49,6 +50,7 @@ class Ending:
     gave_up: set[str] = field(default_factory=set)
     problems: tuple[str, ...] = ()
     interrupted: bool = False
+    stopped: str = ""
     summary: dict[str, Any] = field(default_factory=dict)
 
 
@@ -94,7 +96,8 @@ class Call:
 
     def close(self, work: dict[str, Any]) -> None:
         """Write what is left."""
-        self.ending.summary = self._summary.report(work)
+        stopped = {"stopped": self.ending.stopped} if self.ending.stopped else {}
+        self.ending.summary = self._summary.report(work) | stopped
         if self._output:
             self._output.summarise(self.ending.summary)
             self._output.close()
@@ -134,6 +137,9 @@ async def grade_runs(
                     async for result in grader.grade(reader):
                         call.add(result)
                         call.checkpoint(grader.work())
+        except ModelUnusable as error:
+            call.ending.stopped = str(error)
+            raise
         finally:
             call.ending.problems = grader.problems
             call.close(grader.work())

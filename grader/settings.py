@@ -25,10 +25,14 @@ class Settings:
     `cpu_workers` processes that read pages and compare excerpts. `judge_timeout` is in seconds,
     for one attempt at a model call; `budget` in US dollars, by the `prices` of models; a `dry`
     grader asks no model, and counts what it would take.
+
+    Verdicts are kept for one judge: a model's name at one address (`OPENAI_BASE_URL`). `judge_id`
+    names the judge instead, so that several addresses of the same model share their verdicts.
     """
 
     cache: Path = Path(".assay")
     judge: str = RULES
+    judge_id: str | None = None
     workers: int = 64
     pages: tuple[Path, ...] = ()
     offline: bool = False

@@ -109,6 +109,11 @@ def grading_options(command: F) -> F:
             "--judge", default=RULES, show_default=True, metavar="rules|MODEL",
             help="The judge: the tasks' rules, or a model.",
         ),
+        click.option(
+            "--judge-id", metavar="ID",
+            help="Name the judge in the cache. Without it, the same model at another "
+            "OPENAI_BASE_URL is another judge; with it, mirrors of a model share their verdicts.",
+        ),
         _count("--workers", 64, "Model calls at once."),
         click.option(
             "--judge-timeout", type=click.FloatRange(0, min_open=True), metavar="S", default=120.0,

@@ -10,7 +10,7 @@ from cache.errors import CacheError
 from fetchers.archives.archive import ArchiveError
 from grader.lines import OutputError
 from grader.tasks.packages import TaskError
-from judges.endpoint.questions import ModelUnusable
+from judges.endpoint.questions import ModelUnusable, NeverUsable
 
 COMPLETE, UNGRADED, UNUSABLE, INTERRUPTED = 0, 1, 2, 130
 
@@ -31,6 +31,8 @@ def run(work: Coroutine[Any, Any, T]) -> T:
     try:
         return asyncio.run(work)
     except (ArchiveError, CacheError, OutputError, TaskError) as error:
+        raise CommandError(str(error)) from None
+    except NeverUsable as error:
         raise CommandError(str(error)) from None
     except ModelUnusable as error:
         raise CommandError(f"the model cannot be asked: {error}") from None

@@ -1,4 +1,4 @@
-"""Who judges records: the judge `rules`, or a model; each with its stages."""
+"""The two judges of records, `rules` and a model, with their stages."""
 
 from collections.abc import Callable, Iterable
 from dataclasses import astuple, dataclass
@@ -13,6 +13,7 @@ from grader.stages.roles import Roles
 from grader.stages.spending import Spending
 from grader.stages.stored import decoder
 from judges.endpoint.questions import EFFORTS, Ask, RateLimited, Reply, Request, Trouble, Usage
+from judges.endpoint.usable import UntilUsable
 from judges.records import model
 from judges.records.model import PROMPT_VERSION, Facts
 from judges.records.record import Record
@@ -25,12 +26,11 @@ from queues.retry import Retry
 from queues.store import Memory, Store
 
 ATTEMPTS = 8
-"""How often a model is asked before a record is left ungraded: with the waits between them, an
-endpoint may be gone for two minutes."""
-
-
-AHEAD = 6
-"""Records that are prepared for each slot, so that none waits for the next question."""
+"""Attempts at one model call when the transport fails. With the pauses between them, an endpoint
+may be away for two minutes. Unusable replies have a policy of their own: see
+`judges/endpoint/usable.py`."""
+PREPARED_PER_SLOT = 6
+"""Records that are prepared for each model call in flight, so that a free slot never waits."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,10 +43,10 @@ class Case:
 
 
 class OnPage(Protocol):
-    """Runs a worker's function on a case, in a process that can read the page's text."""
+    """Runs a function of `workers` on a case, in a process that can read the text of the page."""
 
     async def __call__(self, function: Callable[..., Any], case: Case, *args: Any) -> Any:
-        """What the function returns or raises, or Crashed or TimedOut."""
+        """The result of the function. Raises what the function raises, Crashed or TimedOut."""
 
 
 class Judge(Protocol):
@@ -58,14 +58,14 @@ class Judge(Protocol):
 
     @property
     def roles(self) -> Roles | None:
-        """Who decides what form does not of names, tables and short answers, if anyone does."""
+        """The model's other roles (names, tables, short answers); None for `rules`."""
 
     async def judge(self, cases: Iterable[Case]) -> list[Verdict | Exception]:
-        """A verdict each, or why there is none."""
+        """A verdict for each case, in order, or the exception that says why there is none."""
 
 
 class ByRules:
-    """The judge `rules`: no model is asked."""
+    """The judge `rules`. It calls no model."""
 
     def __init__(self, store: Store, on_page: OnPage, processes: int) -> None:
         self._on_page = on_page
@@ -80,7 +80,7 @@ class ByRules:
         self.roles: Roles | None = None
 
     async def judge(self, cases: Iterable[Case]) -> list[Verdict | Exception]:
-        """As Judge has it."""
+        """See Judge."""
         return await self._judge.many(cases)
 
     async def _work(self, case: Case) -> Verdict:
@@ -90,15 +90,20 @@ class ByRules:
 
 @dataclass(frozen=True, slots=True)
 class _Judged:
-    """A model's verdict, and what it took."""
+    """A model's verdict, and the replies and tokens that it took."""
 
     verdict: Verdict
     usage: Usage
 
 
 class ByModel:
-    """A model, reached through `ask`. The stage `judge` keeps verdicts; the stage `ask` holds the
-    slots of all roles, and tries again what failed in passing."""
+    """The judge that calls a model.
+
+    The stage `judge` keeps verdicts. The stage `ask` bounds the model calls in flight, over all
+    roles, and retries transport faults. Between them, unusable replies are asked for again.
+    `identity` names the judge in the cache keys (see `judges/endpoint/identity.py`); `name` is the
+    model's name in requests and results. `timeout` is in seconds, for one attempt.
+    """
 
     def __init__(
         self,
@@ -106,12 +111,14 @@ class ByModel:
         on_page: OnPage,
         ask: Ask,
         name: str,
+        identity: str,
         spending: Spending,
         slots: int,
         timeout: float,
     ) -> None:
         self._on_page = on_page
         self._model = name
+        self._identity = identity
         self._effort = EFFORTS["judge"]
         self._spending = spending
         self.ask: Node[Request, Reply] = Adaptive(
@@ -123,22 +130,24 @@ class ByModel:
             retry=Retry((Trouble,), attempts=ATTEMPTS),
             deadline=timeout,
         )
+        self._until_usable = UntilUsable(self.ask)
         self._judge: Node[Case, _Judged] = Node(
             "judge",
             self._work,
             key=self._key,
-            workers=AHEAD * slots,
+            workers=PREPARED_PER_SLOT * slots,
             memory=Memory(store, orjson.dumps, decoder(_Judged)),
         )
-        roles = Roles(store, self.ask, name, spending)
+        roles = Roles(store, self._until_usable, name, identity, spending)
         self.roles: Roles | None = roles
         self.nodes: list[Node[Any, Any]] = [self._judge, *roles.nodes, self.ask]
 
     async def judge(self, cases: Iterable[Case]) -> list[Verdict | Exception]:
-        """As Judge has it."""
+        """See Judge."""
         ends: list[Verdict | Exception] = []
         for end in await self._judge.many(cases):
             if isinstance(end, _Judged):
+                self._until_usable.note_usable("judge")
                 self._spending.needed("judge", self._model, end.usage)
                 ends.append(end.verdict)
             else:
@@ -146,7 +155,7 @@ class ByModel:
         return ends
 
     def _key(self, case: Case) -> bytes:
-        return digest(self._model, self._effort, PROMPT_VERSION, *_depends_on(case))
+        return digest(self._identity, self._effort, PROMPT_VERSION, *_depends_on(case))
 
     async def _work(self, case: Case) -> _Judged:
         used = Usage()
@@ -157,7 +166,7 @@ class ByModel:
 
         async def ask(request: Request) -> Reply:
             nonlocal used
-            reply = await self.ask(request)
+            reply = await self._until_usable(request)
             used += reply.usage
             return reply
 
@@ -166,7 +175,7 @@ class ByModel:
 
 
 def _depends_on(case: Case) -> tuple[object, ...]:
-    """All of a case that a verdict can depend on."""
+    """All parts of a case that a verdict can depend on."""
     record, page = case.record, case.page
     return (
         RULES_VERSION,

@@ -13,6 +13,7 @@ from grader.stages import workers
 from grader.stages.judging import ByModel, ByRules, Case, Judge
 from grader.stages.pages import Pages
 from grader.stages.spending import Spending
+from judges.endpoint.identity import judge_identity
 from judges.records.rules import Undecided
 from queues.graph import Graph
 from queues.pool import Pool
@@ -84,6 +85,7 @@ class Pipeline:
             self._on_page,
             endpoint.ask,
             settings.judge,
+            judge_identity(settings.judge, settings.judge_id),
             self.spending,
             settings.workers,
             settings.judge_timeout,

@@ -1,5 +1,5 @@
-"""What a model is asked about names, tables and short answers: a stage a role, whose answers are
-kept."""
+"""The roles of a model beside the judge of records: names, tables and short answers. Each role is a
+stage whose answers are kept."""
 
 from collections.abc import Awaitable, Callable, Iterable, Mapping
 from dataclasses import astuple
@@ -11,7 +11,8 @@ import orjson
 from cache.keys import digest
 from grader.stages.spending import Spending
 from grader.stages.stored import decoder
-from judges.endpoint.questions import EFFORTS, Ask, Rejected, Trouble, Usage
+from judges.endpoint.questions import EFFORTS, Rejected, Trouble, Usage
+from judges.endpoint.usable import UntilUsable
 from judges.names import sameness
 from judges.names.sameness import Block, Merged, Placed, Stray
 from judges.values import judged_answers, judged_cells
@@ -21,16 +22,16 @@ from queues.node import Node
 from queues.retry import DeadlinePassed
 from queues.store import Memory, Store
 
-WAITING = 1_000
-"""Questions of one role that may wait for an answer at once; `ask` bounds what is asked."""
+MOST_OPEN = 1_000
+"""Questions of one role without an answer at the same time. The stage `ask` bounds the calls."""
 
 
 class Answered(Protocol):
-    """An answer that tells what it took."""
+    """An answer with its cost."""
 
     @property
     def usage(self) -> Usage:
-        """Calls and tokens."""
+        """The replies and tokens that the answer took."""
 
 
 In = TypeVar("In")
@@ -39,8 +40,11 @@ Name = TypeVar("Name")
 
 
 class Role(Generic[In, Out]):
-    """One role of a model: what it answers to a question, a `kind` of dataclass, is kept by all of
-    `parts` of the question and by model, effort and prompt `version`, with what it took."""
+    """One role of a model. `answer` gets the answer to a question, a dataclass of type `kind`.
+
+    The key of an answer has all `parts` of the question, the identity of the judge, the effort and
+    the prompt's `version`.
+    """
 
     def __init__(
         self,
@@ -50,26 +54,30 @@ class Role(Generic[In, Out]):
         *,
         parts: Callable[[In], tuple[object, ...]],
         model: str,
+        identity: str,
         version: str,
         store: Store,
         spending: Spending,
+        note_usable: Callable[[str], None],
     ) -> None:
         self._model = model
         self._spending = spending
+        self._note_usable = note_usable
         self.node: Node[In, Out] = Node(
             name,
             answer,
-            key=lambda question: digest(version, model, EFFORTS[name], *parts(question)),
-            workers=WAITING,
+            key=lambda question: digest(version, identity, EFFORTS[name], *parts(question)),
+            workers=MOST_OPEN,
             memory=Memory(store, orjson.dumps, decoder(kind)),
         )
 
     async def many(self, questions: Iterable[In]) -> list[Out | Exception]:
-        """The answers, or in the place of one why there is none. Raises what concerns more than
-        one question."""
+        """The answers, in order, or the exception that says why a question has none. Raises an
+        exception that concerns more than one question."""
         ends: list[Out | Exception] = []
         for end in await self.node.many(questions):
             if not isinstance(end, Exception):
+                self._note_usable(self.node.name)
                 self._spending.needed(self.node.name, self._model, end.usage)
                 ends.append(end)
             elif isinstance(end, Trouble | Rejected | DeadlinePassed):
@@ -81,7 +89,7 @@ class Role(Generic[In, Out]):
     async def each(
         self, questions: Mapping[Name, In]
     ) -> tuple[dict[Name, Out], dict[Name, Exception]]:
-        """As `many`, by name: the answers, and why others have none."""
+        """The same for named questions: the answers by name, and the exceptions of the others."""
         answers, errors = {}, {}
         for name, end in zip(questions, await self.many(questions.values()), strict=True):
             if isinstance(end, Exception):
@@ -92,12 +100,23 @@ class Role(Generic[In, Out]):
 
 
 class Roles:
-    """The roles of one model. `canonicalise` places values in closed rosters, `dedupe` tells which
-    values of an open axis are one; `keys` and `cells` decide what form does not of a table,
-    `answer` of a short answer; `failure` labels attempts that failed."""
+    """The roles of one model.
 
-    def __init__(self, store: Store, ask: Ask, model: str, spending: Spending) -> None:
-        shared: Any = {"model": model, "store": store, "spending": spending}
+    `canonicalise` places values in closed rosters. `dedupe` finds the values of an open axis that
+    name one thing. `keys` and `cells` decide the keys and cells of a table that the rules leave
+    open, `answer` a short answer. `failure` labels attempts that failed.
+    """
+
+    def __init__(
+        self, store: Store, ask: UntilUsable, model: str, identity: str, spending: Spending
+    ) -> None:
+        shared: Any = {
+            "model": model,
+            "identity": identity,
+            "store": store,
+            "spending": spending,
+            "note_usable": ask.note_usable,
+        }
         self.canonicalise: Role[Stray, Placed] = Role(
             "canonicalise",
             sameness.placing(ask, model, EFFORTS["canonicalise"]),

@@ -1,4 +1,4 @@
-"""What models cost: counted by role and model, foreseen, and bounded."""
+"""The cost of model calls: counted by role and model, estimated, and bounded."""
 
 import asyncio
 from collections import defaultdict
@@ -7,31 +7,39 @@ from dataclasses import asdict, astuple
 from typing import Any
 
 from cache.keys import digest
-from judges.endpoint.questions import Ask, Price, Rejected, Reply, Request, Usage
+from judges.endpoint.questions import (
+    Ask,
+    Price,
+    Rejected,
+    Reply,
+    Request,
+    UnusableReply,
+    Usage,
+)
 
 BYTES_A_TOKEN = 3.5
-"""Of a request, about, over languages."""
+"""Bytes of a request for each token: an average over languages."""
 TOKENS_OUT = 500
-"""Of a reply, until replies have shown better."""
+"""Tokens of a reply, as long as there is no reply to measure."""
 
 Role = tuple[str, str]
-"""A role such as "judge", and the model that plays it."""
+"""A role such as "judge", and the name of its model."""
 
 
 class OverBudget(Rejected):
-    """A request that the budget does not cover, so that it was not made."""
+    """The request was not sent: its cost would exceed the budget."""
 
 
 class NotAsked(Rejected):
-    """A request of a dry run: counted, and not made."""
+    """The request was counted and not sent: this is a dry run."""
 
 
 class Spending:
-    """What the model calls of one grader cost, or would. `spent` is what was paid for so far.
+    """The cost of one grader's model calls.
 
-    What results take without cache and shared work is told to `needed`: the difference is what
-    these saved. `budget` is in US dollars, and wants a price for every model; a `dry` one makes no
-    call and counts what each would take.
+    `spent` has the replies that were paid for. `needed` counts what the results would cost without
+    cache and shared work; the difference to `spent` is what these saved. `budget` is in US dollars
+    and needs a price for every model. If `dry`, no call is made, and each is estimated.
     """
 
     def __init__(
@@ -50,13 +58,13 @@ class Spending:
         self._freed = asyncio.Event()
         self._asked_dry: set[bytes] = set()
         self._needed: defaultdict[Role, Usage] = defaultdict(Usage)
-        self._foreseen: defaultdict[Role, Usage] = defaultdict(Usage)
+        self._estimated: defaultdict[Role, Usage] = defaultdict(Usage)
 
     def bounded(self, ask: Ask) -> Ask:
-        """`ask` within the budget: raises OverBudget in place of a call whose estimated cost
-        would pass it, and NotAsked in place of every call of a dry run."""
+        """`ask` within the budget. It raises OverBudget instead of a call whose estimated cost
+        exceeds the budget, and NotAsked instead of every call of a dry run."""
         if self._dry:
-            return self._foresee
+            return self._estimate_only
         if self._budget is None:
             return ask
         budget = self._budget
@@ -66,25 +74,32 @@ class Spending:
             role = request.role, request.model
             try:
                 reply = await ask(request)
-                took = self._prices[request.model].of(reply.usage)
-                self._dearest[role] = max(took, self._dearest.get(role, 0.0))
+                self._note_cost(role, reply.usage)
                 return reply
+            except UnusableReply as unusable:  # paid for as well
+                self._note_cost(role, unusable.usage)
+                raise
             finally:
                 self._reserved -= cost
                 self._freed.set()
 
         return within
 
-    async def _foresee(self, request: Request) -> Reply:
+    def _note_cost(self, role: Role, usage: Usage) -> None:
+        cost = self._prices[role[1]].of(usage)
+        self._dearest[role] = max(cost, self._dearest.get(role, 0.0))
+
+    async def _estimate_only(self, request: Request) -> Reply:
         key = digest(*astuple(request))
-        if key not in self._asked_dry:  # what failed is asked again by who needs it too
+        if key not in self._asked_dry:  # a failed request is sent again by its next caller
             self._asked_dry.add(key)
-            self._foreseen[request.role, request.model] += self._estimate(request)
+            self._estimated[request.role, request.model] += self._estimate(request)
         raise NotAsked("not asked: a dry run")
 
     async def _reserve(self, request: Request, budget: float) -> float:
-        """Set aside what a call may cost, in US dollars: as much as the dearest one of its role
-        did. The first goes alone, since nobody knows yet how much a model writes."""
+        """Wait until the budget has room for a call, and reserve its cost, in US dollars: the
+        highest cost of a call of its role so far. The first call of a role goes alone, since the
+        length of its replies is unknown. Raises OverBudget."""
         role = request.role, request.model
         while True:
             estimate = self._prices[request.model].of(self._estimate(request))
@@ -99,44 +114,44 @@ class Spending:
             await self._freed.wait()
 
     def needed(self, role: str, model: str, usage: Usage) -> None:
-        """A result was used that took so much when it was made, now or in an earlier call."""
+        """Count a result that is used: `usage` is what it took, in this run or an earlier one."""
         self._needed[role, model] += usage
 
     @property
     def cost(self) -> float:
-        """US dollars spent so far, on models that have a price."""
+        """US dollars spent so far on models with a price."""
         return sum(self._cost(role, usage) or 0.0 for role, usage in self._spent.items())
 
     def by_role(self) -> dict[str, dict[str, dict[str, Any]]]:
-        """Calls, tokens and cost by role and model, as summary.json has them."""
+        """Calls, tokens and cost by role and model, for summary.json."""
         roles: defaultdict[str, dict[str, dict[str, Any]]] = defaultdict(dict)
-        for role, usage in (self._foreseen if self._dry else self._spent).items():
-            roles[role[0]][role[1]] = self._told(role, usage)
+        for role, usage in (self._estimated if self._dry else self._spent).items():
+            roles[role[0]][role[1]] = {**asdict(usage), "cost_usd": self._cost(role, usage)}
         return dict(roles)
 
     def saved(self) -> dict[str, Any]:
-        """What cache and shared work saved: calls, tokens and cost."""
+        """Calls, tokens and cost that cache and shared work saved."""
         none = Usage()
-        parts = {role: _less(u, self._spent.get(role, none)) for role, u in self._needed.items()}
+        parts = {
+            role: _difference(u, self._spent.get(role, none)) for role, u in self._needed.items()
+        }
         total = sum(parts.values(), none)
         costs = [self._cost(role, usage) for role, usage in parts.items()]
         known = None if None in costs else sum(filter(None, costs))
         return {**asdict(total), "cost_usd": known}
-
-    def _told(self, role: Role, usage: Usage) -> dict[str, Any]:
-        return {**asdict(usage), "cost_usd": self._cost(role, usage)}
 
     def _cost(self, role: Role, usage: Usage) -> float | None:
         price = self._prices.get(role[1])
         return None if price is None else price.of(usage)
 
     def _estimate(self, request: Request) -> Usage:
-        text = len(request.system.encode()) + len(request.user.encode()) + len(request.schema)
+        texts = (request.system, request.user, request.schema, *(text for _, text in request.turns))
+        text = sum(len(one.encode("utf-8", "surrogatepass")) for one in texts)
         role = request.role, request.model
         so_far = self._spent.get(role) or self._needed.get(role) or Usage()
         out = so_far.tokens_out // so_far.calls if so_far.calls else TOKENS_OUT
         return Usage(calls=1, tokens_in=round(text / BYTES_A_TOKEN), tokens_out=out)
 
 
-def _less(one: Usage, other: Usage) -> Usage:
+def _difference(one: Usage, other: Usage) -> Usage:
     return Usage(*(max(0, a - b) for a, b in zip(astuple(one), astuple(other), strict=True)))

@@ -14,6 +14,7 @@ from typing import Any, Self
 
 from rapidfuzz import process
 
+from judges.endpoint.batching import Batcher
 from judges.endpoint.prompting import (
     MOST_SAID,
     REASON,
@@ -24,8 +25,15 @@ from judges.endpoint.prompting import (
     read_prompt,
     reason,
 )
-from judges.endpoint.questions import Ask, Effort, Rejected, Request, Trouble, Usage
-from judges.endpoint.together import Together
+from judges.endpoint.questions import (
+    Ask,
+    Effort,
+    Rejected,
+    Request,
+    Trouble,
+    UnusableReply,
+    Usage,
+)
 from judges.names.axes import Axis, cluster
 from judges.names.blocks import blocks, contradict
 from judges.names.folding import fold, normalise
@@ -41,10 +49,10 @@ _DEDUPE, DEDUPE_VERSION = read_prompt(__file__, "dedupe", _LAYOUT)
 
 
 def _request(
-    role: str, model: str, effort: Effort, system: str, values: Iterable[str], schema: str
+    role: str, model: str, effort: Effort, system: str, values: Sequence[str], schema: str
 ) -> Request:
     user = json.dumps(dict(enumerate(values, 1)), ensure_ascii=False, indent=0)
-    return Request(role, model, effort, system, user, schema)
+    return Request(role, model, effort, system, user, schema, items=len(values))
 
 
 # ---------------------------------------------------------------------------------- closed rosters
@@ -91,11 +99,11 @@ def strays(roster: Roster, values: Iterable[str]) -> dict[str, Stray]:
     return found
 
 
-def placing(ask: Ask, model: str, effort: Effort) -> Together[Stray, Placed]:
+def placing(ask: Ask, model: str, effort: Effort) -> Batcher[Stray, Placed]:
     """Places strays, many of one roster in a request; but a value alone that is long enough to
     talk the model round."""
 
-    async def place(some: Sequence[Stray]) -> list[Placed]:
+    async def place(some: Sequence[Stray]) -> list[Placed | Exception]:
         roster, values = some[0].roster, [stray.value for stray in some]
         names = await asyncio.to_thread(_shown, roster, values)
         schema = _member_schema(len(values), tuple(member for member, _ in names))
@@ -103,12 +111,15 @@ def placing(ask: Ask, model: str, effort: Effort) -> Together[Stray, Placed]:
             field=as_json(roster.field), roster=_listed(names)
         )
         reply = await ask(_request("canonicalise", model, effort, system, values, schema))
-        return [Placed(said["member"], reason(said), usage) for said, usage in by_number(reply)]
+        return [
+            said if isinstance(said, Exception) else Placed(said["member"], reason(said), usage)
+            for said, usage in by_number(reply, len(values))
+        ]
 
     def group(stray: Stray) -> tuple[Roster, str]:
         return stray.roster, stray.value if len(stray.value) > _TALKATIVE else ""
 
-    return Together(place, group, TOGETHER)
+    return Batcher(place, group, TOGETHER)
 
 
 TOGETHER = 20
@@ -185,12 +196,15 @@ class Merged:
 
 
 async def merge(block: Block, ask: Ask, model: str, effort: Effort) -> Merged:
-    """Ask which values of a block are one. Raises what `ask` raises."""
+    """Ask which values of a block are one. Raises what `ask` raises, and UnusableReply if the reply
+    leaves out a value."""
     system = Template(_DEDUPE).substitute(
         field=as_json(block.field), scope=as_json(block.scope or _NO_SCOPE)
     )
     schema = _first_schema(len(block.values))
     reply = await ask(_request("dedupe", model, effort, system, block.values, schema))
+    for number, why in (reply.unanswered or {}).items():
+        raise UnusableReply(f"value {number} of a block: {why}", usage=reply.usage)
     return Merged(_same(block.values, reply.value), reply.usage)
 
 

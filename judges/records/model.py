@@ -181,6 +181,7 @@ def prompt(spec: JudgeSpec, known: Facts, model: str, effort: Effort) -> Request
         system=_system(spec),
         user=f"{page}\n\n{record}\n\nFacts:\n{as_json(_stated(spec, known))}",
         schema=_schema(spec),
+        ids=_ids(spec),
     )
 
 
@@ -239,6 +240,15 @@ def _schema(spec: JudgeSpec) -> str:
             requirements=closed(**requirements),
             confidence={"type": "integer", "enum": [1, 2, 3]},
         )
+    )
+
+
+@lru_cache(maxsize=1024)
+def _ids(spec: JudgeSpec) -> tuple[tuple[str, tuple[str, ...]], ...]:
+    """All ids of the task, also those that a rule decides: a model may repeat these."""
+    return (
+        ("validity", tuple(check.id for check in spec.validity)),
+        ("requirements", tuple(requirement.id for requirement in spec.requirements)),
     )
 
 

@@ -4,13 +4,14 @@ and what made a wrong attempt fail (K-BrowseComp, section 4 and table 1)."""
 import json
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from string import Template
 from typing import Any
 
 from judges.endpoint.prompting import REASON, as_json, closed, fenced, read_prompt, reason
-from judges.endpoint.questions import Ask, Effort, Reply, Request, TooLong, Unreadable, Usage
+from judges.endpoint.questions import Ask, Effort, Reply, Request, TooLong, UnusableReply, Usage
+from judges.endpoint.usable import AGAIN, ATTEMPTS, corrected
 from judges.text.forms import plain
 from judges.values.answers import Outcome, Reading, decide, read
 
@@ -19,8 +20,6 @@ ROOM = 60_000
 """Characters of an attempt that a model is shown."""
 ROOMS_TRIED = 3
 """How often what is too long for the model is cut to a quarter of the room."""
-FAITHLESS = 3
-"""How often a model is asked that finds an answer which nobody gave."""
 
 
 async def _fitting(ask: Ask, request: Callable[[int], Request]) -> Reply:
@@ -74,19 +73,38 @@ def doubt(question: str, golds: Sequence[str], response: str) -> Doubt:
 
 
 async def judge(doubt: Doubt, ask: Ask, model: str, effort: Effort) -> Decided:
-    """Whether an answer is right. One in which a value differs is wrong whatever the model says.
-    Raises what `ask` raises, and Unreadable where what the model extracts does not stand in the
-    response."""
+    """Decide if an answer is right. An answer in which a value differs is wrong whatever the model
+    says.
+
+    A reply that extracts an answer which is not in the response is an unusable reply: the request
+    is repeated with this fault, in at most ATTEMPTS attempts. Raises what `ask` raises, and
+    UnusableReply after the last attempt.
+    """
     used = Usage()
-    for _ in range(FAITHLESS):
-        reply = await _fitting(ask, lambda room: _question(doubt, room, model, effort))
+    said: Mapping[str, Any] = {}
+
+    def request(room: int) -> Request:
+        first = _question(doubt, room, model, effort)
+        if not used.calls:
+            return first
+        again = replace(first, attempt=used.calls + 1)
+        return corrected(again, as_json(said), f"{_NOT_IN_RESPONSE} {AGAIN}")
+
+    while used.calls < ATTEMPTS:
+        reply = await _fitting(ask, request)
         used += reply.usage
         said = reply.value
         found = None if doubt.marked else said["answer"]
         if found is None or _stands(found, doubt.answer):
             outcome = _outcome(doubt, found, said["correct"])
             return Decided(outcome, found, reason(said), used)
-    raise Unreadable("the answer that was extracted does not stand in the response")
+    raise UnusableReply("the extracted answer is not in the response", usage=used)
+
+
+_NOT_IN_RESPONSE = (
+    'Your reply cannot be used: the field "answer" must be copied word for word from the response, '
+    "or be null."
+)
 
 
 def _question(doubt: Doubt, room: int, model: str, effort: Effort) -> Request:

@@ -12,6 +12,7 @@ from functools import lru_cache
 from string import Template
 from typing import Any
 
+from judges.endpoint.batching import Batcher
 from judges.endpoint.prompting import (
     REASON,
     as_json,
@@ -23,7 +24,6 @@ from judges.endpoint.prompting import (
     reason,
 )
 from judges.endpoint.questions import Ask, Effort, Request, Usage
-from judges.endpoint.together import Together
 from judges.names.blocks import contradict
 from judges.names.folding import fold
 from judges.values import surface
@@ -89,20 +89,31 @@ _TALKATIVE = 60
 given beside what is long enough to talk the model round."""
 
 
-def judging_cells(ask: Ask, model: str, effort: Effort) -> Together[Pair, Ruled]:
+def judging_cells(ask: Ask, model: str, effort: Effort) -> Batcher[Pair, Ruled]:
     """Rules on pairs, many of one column and one source in a request."""
 
-    async def rule(pairs: Sequence[Pair]) -> list[Ruled]:
+    async def rule(pairs: Sequence[Pair]) -> list[Ruled | Exception]:
         shown = [{"gold": _cut(pair.gold), "predicted": _cut(pair.pred)} for pair in pairs]
         system = Template(_CELLS).substitute(
             column=as_json(pairs[0].column), criterion=as_json(pairs[0].criterion)
         )
         reply = await ask(
-            Request("cells", model, effort, system, _numbered("cells", shown), _same(len(pairs)))
+            Request(
+                "cells",
+                model,
+                effort,
+                system,
+                _numbered("cells", shown),
+                _same(len(pairs)),
+                items=len(pairs),
+            )
         )
-        return [Ruled(said["same"], reason(said), usage) for said, usage in by_number(reply)]
+        return [
+            said if isinstance(said, Exception) else Ruled(said["same"], reason(said), usage)
+            for said, usage in by_number(reply, len(pairs))
+        ]
 
-    return Together(
+    return Batcher(
         rule,
         lambda pair: (pair.source, pair.column, pair.criterion, len(pair.pred) > _TALKATIVE),
         TOGETHER,
@@ -144,10 +155,10 @@ class Found:
     usage: Usage
 
 
-def finding_rows(ask: Ask, model: str, effort: Effort) -> Together[Key, Found]:
+def finding_rows(ask: Ask, model: str, effort: Effort) -> Batcher[Key, Found]:
     """Finds the rows of keys, many of one table and one source in a request."""
 
-    async def find(keys: Sequence[Key]) -> list[Found]:
+    async def find(keys: Sequence[Key]) -> list[Found | Exception]:
         roster = keys[0].roster
         system = Template(_KEYS).substitute(
             columns=as_json(roster.columns),
@@ -157,12 +168,21 @@ def finding_rows(ask: Ask, model: str, effort: Effort) -> Together[Key, Found]:
         numbers = tuple(number for number, _ in roster.rows)
         reply = await ask(
             Request(
-                "keys", model, effort, system, _numbered("keys", shown), _row(len(keys), numbers)
+                "keys",
+                model,
+                effort,
+                system,
+                _numbered("keys", shown),
+                _row(len(keys), numbers),
+                items=len(keys),
             )
         )
-        return [Found(said["row"], reason(said), usage) for said, usage in by_number(reply)]
+        return [
+            said if isinstance(said, Exception) else Found(said["row"], reason(said), usage)
+            for said, usage in by_number(reply, len(keys))
+        ]
 
-    return Together(find, lambda key: (key.source, key.roster), TOGETHER)
+    return Batcher(find, lambda key: (key.source, key.roster), TOGETHER)
 
 
 @lru_cache(maxsize=64)

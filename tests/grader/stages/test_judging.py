@@ -17,6 +17,7 @@ from fetchers.page import Page
 from grader.stages import judging
 from grader.stages.judging import ByModel, ByRules, Case
 from grader.stages.spending import Role, Spending
+from judges.endpoint import usable
 from judges.endpoint.questions import (
     ModelUnusable,
     RateLimited,
@@ -25,7 +26,7 @@ from judges.endpoint.questions import (
     Request,
     TooLong,
     Trouble,
-    Unreadable,
+    UnusableReply,
     Usage,
 )
 from judges.records import model
@@ -78,11 +79,15 @@ def judge(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., Any]
     monkeypatch.setattr(adaptive, "_QUIET", 0.0)
 
     async def run(
-        asked: Model, *cases: Case, name: str = "m", seconds: float = 5.0
+        asked: Model,
+        *cases: Case,
+        name: str = "m",
+        identity: str = "m at https://models.example/v1",
+        seconds: float = 5.0,
     ) -> Sequence[Verdict | Exception]:
         spending = Spending(asked.spent, {})
         async with Cache.open(tmp_path / "cache") as cache:
-            by = ByModel(cache.ledger, on_page, asked.ask, name, spending, 4, seconds)
+            by = ByModel(cache.ledger, on_page, asked.ask, name, identity, spending, 4, seconds)
             async with Graph(by.nodes):
                 return await by.judge(cases)
 
@@ -133,12 +138,29 @@ async def test_a_verdict_is_used_where_it_cannot_depend_on_what_changed(
     assert not asked.asked
 
 
-async def test_another_model_or_prompt_is_asked_anew(
+async def test_the_same_model_at_another_address_is_another_judge(
+    judge: Callable[..., Any],
+) -> None:
+    before = await judge(Model(), CASE)
+    asked = Model()
+    after = await judge(asked, CASE, identity="m at https://mirror.example/v1")
+    assert len(asked.asked) == 1
+    assert [verdict.judge for verdict in (*before, *after)] == ["m", "m"]
+
+
+async def test_a_judge_id_that_is_the_same_shares_verdicts(judge: Callable[..., Any]) -> None:
+    before = await judge(Model(), CASE, name="m", identity="id ours")
+    asked = Model()
+    assert await judge(asked, CASE, name="m-mirror", identity="id ours") == before
+    assert not asked.asked
+
+
+async def test_another_identity_or_prompt_is_asked_anew(
     judge: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     await judge(Model(), CASE)
     asked = Model()
-    await judge(asked, CASE, name="n")
+    await judge(asked, CASE, name="n", identity="n at https://models.example/v1")
     monkeypatch.setattr(judging, "PROMPT_VERSION", "another")
     await judge(asked, CASE)
     assert [request.model for request in asked.asked] == ["n", "m"]
@@ -156,7 +178,7 @@ async def test_one_question_is_asked_once_however_many_ask_it(judge: Callable[..
     [
         (Trouble("500"), judging.ATTEMPTS),
         (RateLimited("429", 0.0), judging.ATTEMPTS),
-        (Unreadable("prose"), judging.ATTEMPTS),
+        (UnusableReply("prose"), usable.ATTEMPTS),
         (Rejected("forbidden"), 1),
         (TooLong("too long"), model.ROOMS_TRIED),
         (ModelUnusable("401"), 1),
@@ -216,7 +238,10 @@ async def test_a_kept_verdict_that_is_damaged_is_asked_for_again(
 ) -> None:
     before = await judge(Model(), CASE)
     key = judging.digest(
-        "m", judging.EFFORTS["judge"], judging.PROMPT_VERSION, *judging._depends_on(CASE)
+        "m at https://models.example/v1",
+        judging.EFFORTS["judge"],
+        judging.PROMPT_VERSION,
+        *judging._depends_on(CASE),
     )
     async with Cache.open(tmp_path / "cache") as cache:
         assert await cache.ledger.get_many("judge", [key])

@@ -15,7 +15,8 @@ from modelserver import (
     says,
 )
 
-from judges.endpoint.endpoint import Endpoint, Way
+from judges.endpoint.dialect import Dialect
+from judges.endpoint.endpoint import Endpoint
 from judges.endpoint.questions import (
     ModelUnusable,
     Price,
@@ -25,7 +26,7 @@ from judges.endpoint.questions import (
     Request,
     TooLong,
     Trouble,
-    Unreadable,
+    UnusableReply,
     Usage,
 )
 
@@ -46,12 +47,12 @@ REQUEST = Request("judge", "m", "medium", "the rules", "the record", SCHEMA)
 
 @asynccontextmanager
 async def endpoint(
-    answer: Answer, monkeypatch: pytest.MonkeyPatch, ways: dict[str, Way] | None = None
+    answer: Answer, monkeypatch: pytest.MonkeyPatch, dialects: dict[str, Dialect] | None = None
 ) -> AsyncIterator[tuple[Endpoint, ModelServer]]:
     async with model_server(answer) as server:
         monkeypatch.setenv("OPENAI_BASE_URL", server.url)
         monkeypatch.setenv("OPENAI_API_KEY", "k")
-        async with Endpoint(64, ways) as opened:
+        async with Endpoint(64, dialects) as opened:
             yield opened, server
 
 
@@ -114,7 +115,7 @@ async def test_an_object_is_found_where_it_is_the_only_one(ask, text):
 async def test_spending_is_counted_by_role_and_model_unreadable_replies_too(monkeypatch):
     replies = iter([says("I would rather not."), says(GOOD), says(GOOD)])
     async with endpoint(lambda asked: next(replies), monkeypatch) as (opened, _):
-        with pytest.raises(Unreadable):
+        with pytest.raises(UnusableReply):
             await opened.ask(REQUEST)
         await opened.ask(REQUEST)
         await opened.ask(Request("dedupe", "n", "high", "", "", SCHEMA))
@@ -153,12 +154,8 @@ async def test_usage_that_is_missing_or_odd_counts_nothing(ask, usage):
         says(GOOD, "content_filter"),
         says(GOOD, refusal="I will not"),
         says('{"ok": true}'),
-        says('{"ok": "true", "sure": 2}'),
-        says('{"ok": 1, "sure": 2}'),
         says('{"ok": true, "sure": 4}'),
         says('{"ok": true, "sure": true}'),
-        says('{"ok": true, "sure": 2, "more": 1}'),
-        says(f"[{GOOD}, {GOOD}]"),
         says("true"),
         says(f'The page says {{"ok": true, "sure": 3}}. Mine: {GOOD}'),
         says("{" * 100_000),
@@ -173,7 +170,7 @@ async def test_usage_that_is_missing_or_odd_counts_nothing(ask, usage):
     ],
 )
 async def test_it_is_unreadable(ask, reply):
-    with pytest.raises(Unreadable):
+    with pytest.raises(UnusableReply):
         await ask(lambda asked: reply)
 
 
@@ -385,18 +382,18 @@ async def test_a_refusal_that_comes_before_an_answer_by_schema_is_forgotten(monk
     async with endpoint(answer, monkeypatch) as (opened, server):
         first, second = asyncio.create_task(opened.ask(REQUEST)), opened.ask(REQUEST)
         by_schema = asyncio.create_task(second)
-        with pytest.raises(Unreadable):
+        with pytest.raises(UnusableReply):
             await first
-        assert opened.ways["m"].form == "guided"
+        assert opened.dialects["m"].form == "guided"
         refused.set()
         await by_schema
-        assert opened.ways["m"] == Way(proven=True)
+        assert opened.dialects["m"] == Dialect(proven=True)
 
 
 async def test_an_unreadable_reply_teaches_nothing(monkeypatch):
     replies = iter([says("prose"), says(GOOD)])
     async with endpoint(lambda asked: next(replies), monkeypatch) as (opened, server):
-        with pytest.raises(Unreadable):
+        with pytest.raises(UnusableReply):
             await opened.ask(REQUEST)
         await opened.ask(REQUEST)
     assert server.forms == ["json_schema", "json_schema"]
@@ -448,17 +445,20 @@ async def test_responses_too_may_refuse_schema_and_effort(monkeypatch):
             return refuses(400, "no such thing", param="reasoning.effort")
         return responds(GOOD)
 
-    async with endpoint(answer, monkeypatch, {"m": Way("responses")}) as (opened, _):
+    async with endpoint(answer, monkeypatch, {"m": Dialect("responses")}) as (opened, _):
         assert await opened.ask(REQUEST)
-        assert opened.ways == {"m": Way("responses", "text", effort=False, proven=True)}
+        assert opened.dialects == {"m": Dialect("responses", "text", effort=False, proven=True)}
 
 
 @pytest.mark.parametrize(
     "reply", [responds(GOOD, "incomplete"), responds("no", kind="refusal"), responds("")]
 )
 async def test_a_response_that_is_no_answer_is_unreadable(monkeypatch, reply):
-    async with endpoint(lambda asked: reply, monkeypatch, {"m": Way("responses")}) as (opened, _):
-        with pytest.raises(Unreadable):
+    async with endpoint(lambda asked: reply, monkeypatch, {"m": Dialect("responses")}) as (
+        opened,
+        _,
+    ):
+        with pytest.raises(UnusableReply):
             await opened.ask(REQUEST)
 
 
@@ -472,7 +472,7 @@ async def test_neither_api_is_no_endpoint(monkeypatch):
 async def test_what_was_learned_can_be_carried_over(monkeypatch):
     async with endpoint(taking("text"), monkeypatch) as (opened, _):
         await opened.ask(REQUEST)
-    async with endpoint(taking("text"), monkeypatch, opened.ways) as (later, server):
+    async with endpoint(taking("text"), monkeypatch, opened.dialects) as (later, server):
         await later.ask(REQUEST)
     assert server.forms == ["text"]
 

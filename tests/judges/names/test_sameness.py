@@ -16,7 +16,7 @@ from judges.endpoint.questions import (
     Request,
     TooLong,
     Trouble,
-    Unreadable,
+    UnusableReply,
     Usage,
 )
 from judges.names.axes import Axis, cluster
@@ -54,7 +54,7 @@ class Model:
         said = {str(number): answer for number, answer in enumerate(answers, 1)}
         fault = next(Draft202012Validator(json.loads(request.schema)).iter_errors(said), None)
         if fault:
-            raise Unreadable(fault.message)
+            raise UnusableReply(fault.message)
         return Reply(said, USAGE)
 
 
@@ -110,7 +110,7 @@ async def test_the_question_has_the_roster_and_its_aliases_first_and_the_values_
 
 async def test_no_member_that_is_not_in_the_roster() -> None:
     model = Model(lambda values: [{"reason": "", "member": "Bavaria"} for _ in values])
-    with pytest.raises(Unreadable):
+    with pytest.raises(UnusableReply):
         await placing(model, "m", "low")(Stray(STATES, "Bayern"))
 
 
@@ -122,7 +122,9 @@ async def test_a_value_that_is_long_enough_to_argue_is_asked_about_alone() -> No
     assert sorted(len(json.loads(request.user)) for request in model.asked) == [1, 2]
 
 
-@pytest.mark.parametrize("failure", [Unreadable("refused"), Rejected("filtered"), TooLong("long")])
+@pytest.mark.parametrize(
+    "failure", [UnusableReply("refused"), Rejected("filtered"), TooLong("long")]
+)
 async def test_one_value_without_an_answer_does_not_cost_the_others_theirs(
     failure: Exception,
 ) -> None:

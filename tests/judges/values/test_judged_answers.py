@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from asking import Model
 
-from judges.endpoint.questions import Reply, Request, TooLong, Unreadable, Usage
+from judges.endpoint.questions import Reply, Request, TooLong, UnusableReply, Usage
 from judges.values.judged_answers import (
     MODES,
     ROOM,
@@ -112,11 +112,35 @@ async def test_what_is_shown_to_differ_stays_wrong(answer: str, gold: str) -> No
     assert found.outcome == "wrong"
 
 
-async def test_an_answer_that_nobody_gave_is_no_verdict() -> None:
+async def test_an_extracted_answer_that_is_not_in_the_response_is_an_unusable_reply() -> None:
     model = Model(lambda _: {"reason": "", "answer": "한강", "correct": True})
-    with pytest.raises(Unreadable, match="does not stand"):
+    with pytest.raises(UnusableReply, match="is not in the response"):
         await judge(asked_of("Judge, you know it better than I."), model, "m", "medium")
-    assert len(model.asked) == 3
+    assert [request.attempt for request in model.asked] == [1, 2, 3]
+    assert not model.asked[0].turns
+    for request in model.asked[1:]:
+        assert request.turns[0] == (
+            "assistant",
+            '{"reason": "", "answer": "한강", "correct": true}',
+        )
+        assert "copied word for word" in request.turns[1][1]
+
+
+async def test_unusable_replies_and_extracted_answers_share_the_attempts() -> None:
+    async def ask(request: Request) -> Reply:
+        value = {"reason": "", "answer": "한강", "correct": True}
+        return Reply(value, Usage(2, 20, 0, 10))  # one of the two replies was unusable
+
+    with pytest.raises(UnusableReply) as end:
+        await judge(asked_of("I do not know."), ask, "m", "medium")
+    assert end.value.usage == Usage(4, 40, 0, 20)
+
+
+async def test_an_answer_that_is_found_in_the_second_attempt() -> None:
+    found = iter(["한강", "Han River"])
+    model = Model(lambda _: {"reason": "", "answer": next(found), "correct": True})
+    decided = await judge(asked_of("It is the Han River."), model, "m", "medium")
+    assert (decided.extracted, decided.usage.calls) == ("Han River", 2)
 
 
 # ----------------------------------------------------------------------------------------- failures
