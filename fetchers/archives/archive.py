@@ -1,7 +1,6 @@
-"""Pages from WARC archives, in place of visits."""
+"""Pages from WARC archives. An archive is searched before the network."""
 
 import asyncio
-import logging
 import struct
 from bisect import bisect_left
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -18,19 +17,17 @@ from fetchers.archives.warc import Capture, Payload
 from fetchers.page import Dead, Response, Unreachable
 from fetchers.urls import canonical, without_credentials
 
-_log = logging.getLogger(__name__)
-
-MAX_BODY = 20_000_000  # bytes of a decoded body; what is beyond is cut off
+MAX_BODY = 20_000_000  # bytes of a decoded body; longer ones are cut off
 MAX_REDIRECTS = 10
 _REDIRECTS = (301, 302, 303, 307, 308)
 
 
 class ArchiveError(Exception):
-    """A file that cannot be used as an archive; the message names it and says why."""
+    """A file cannot be used as an archive; the message names the file and the reason."""
 
 
 class _Place(NamedTuple):
-    """Where a capture is: file, byte, and its date in microseconds since 1970."""
+    """Where a capture is: file, offset in bytes, and its date in microseconds since 1970."""
 
     path: Path
     start: int
@@ -38,16 +35,19 @@ class _Place(NamedTuple):
 
 
 class _Index:
-    """The places of captures by what they are looked up by: the canonical URL; for those that
-    others refer to, record id and digest of the payload.
+    """The places of captures, by canonical URL; if there are revisits, also by record id and by
+    payload digest.
 
-    A sorted list of packed entries, as 10^6 captures are to fit in some 200 MB.
+    A sorted list of packed entries, so that 10^6 captures fit in about 200 MB.
     """
 
-    _ENTRY = struct.Struct(">12sQHQ")  # key; date, file and byte, the highest first
+    # Key, date, file, offset. The last three are subtracted from their maximum: the newest first.
+    _ENTRY = struct.Struct(">12sQHQ")
     _TOP, _LAST = 2**64 - 1, 2**16 - 1
 
     def __init__(self, paths: Sequence[Path], report: Callable[[Path, int, str], None]) -> None:
+        self._report = report
+        self._names: dict[Path, Path] = {}  # of an unpacked copy: the archive it was made from
         self._paths: list[Path] = []
         self._temporary = [warc.unpacked(path) for path in paths]
         entries: list[bytes] = []
@@ -56,6 +56,7 @@ class _Index:
         for path, plain in zip(paths, self._temporary, strict=True):
             number = len(self._paths)
             self._paths.append(Path(plain.name) if plain else path)
+            self._names[self._paths[-1]] = path
             for start, capture in warc.scan(self._paths[-1], partial(report, path)):
                 place = self._TOP - capture.date, self._LAST - number, self._TOP - start
                 entries.append(self._ENTRY.pack(_key("url", canonical(capture.uri)), *place))
@@ -70,7 +71,7 @@ class _Index:
         self._entries = sorted(entries + originals if revisits else entries)
 
     def _places(self, name: str, value: str) -> Iterator[_Place]:
-        """The captures of a URL, or those with a record id or digest; the newest first."""
+        """Give the captures of a URL, or those with a record id or digest, the newest first."""
         key = _key(name, value)
         for at in range(bisect_left(self._entries, key), len(self._entries)):
             found, date, number, start = self._ENTRY.unpack(self._entries[at])
@@ -79,6 +80,7 @@ class _Index:
             yield _Place(self._paths[self._LAST - number], self._TOP - start, self._TOP - date)
 
     def fetch(self, url: str) -> Response | None:
+        """See Archives.fetch."""
         url = canonical(url)
         for _ in range(MAX_REDIRECTS + 1):
             step = self._newest(url)
@@ -88,8 +90,11 @@ class _Index:
         raise Dead("redirect loop")
 
     def _newest(self, url: str) -> Response | str | None:
-        """The newest whole capture of a URL, or the URL that it leads to. One that leads to itself
-        (by a cookie, say) has others beside it, or is a loop."""
+        """Give the newest whole capture of a URL, or the URL to which it redirects.
+
+        A capture that redirects to itself (to set a cookie, for example) is passed over. If all of
+        them do, raises Dead.
+        """
         loops = False
         for place in self._places("url", url):
             response = self._response(place)
@@ -107,10 +112,13 @@ class _Index:
         return None
 
     def _response(self, place: _Place) -> Response | None:
-        """What was captured there; None where it is no whole answer."""
-        head = _read(place)
+        """Read the response that was captured there; None if there is no whole response."""
+        head = self._read(place)
         payload = self._referred(head.capture) if head and head.capture.kind == "revisit" else head
         if head is None or payload is None:
+            return None
+        if head.capture.kind == "response" and head.status is None:
+            self._report_place(place, "a response without an HTTP status; it is not used")
             return None
         uri = head.capture.uri
         if head.status is None or head.status == 304:
@@ -128,24 +136,36 @@ class _Index:
         )
 
     def _referred(self, revisit: Capture) -> Payload | None:
-        """The capture whose payload a revisit has again (WARC 1.1, 6.7)."""
+        """Read the capture whose payload a revisit repeats (WARC 1.1, 6.7)."""
         of_url = self._places("url", canonical(revisit.refers_to_uri))
         places = chain(
             self._places("id", revisit.refers_to),
             (place for place in of_url if place.date == revisit.refers_to_date),
             self._places("digest", revisit.digest),
         )
-        payloads = (_read(place) for place in places)
+        payloads = (self._read(place) for place in places)
         return next((p for p in payloads if p and p.capture.kind != "revisit"), None)
+
+    def _read(self, place: _Place) -> Payload | None:
+        try:
+            return warc.read(place.path, place.start, MAX_BODY)
+        except OSError as error:  # the system cannot read the file now; it may do so later
+            raise Unreachable(f"{place.path}: {error.strerror}") from None
+        except ValueError as error:
+            self._report_place(place, f"{error}; it is not used")
+            return None
+
+    def _report_place(self, place: _Place, message: str) -> None:
+        self._report(self._names[place.path], place.start, message)
 
 
 class Archives:
-    """WARC files, looked up by URL: of several captures of one address, the newest counts.
+    """WARC files, searched by URL. Of several captures of one URL, the newest counts.
 
-    Records of the types response, resource, conversion and revisit are pages. The files are read
-    through once, for an index of their captures, at the first look-up or by `index`; `problems`
-    says afterwards what is damaged in them, and where. Raises ArchiveError where a file is missing
-    or is no WARC file.
+    Records of the types response, resource, conversion and revisit are pages. The first `fetch`
+    reads the files once and makes an index of their captures. `problems` then has a message for
+    each damaged record, with file and offset, whether or not anybody asks for the record. Raises
+    ArchiveError if a file is missing, is not a WARC file, or has no readable record.
     """
 
     def __init__(self, paths: Iterable[Path | str]) -> None:
@@ -159,34 +179,36 @@ class Archives:
         self._reading: asyncio.Task[_Index] | None = None
 
     async def digest(self) -> str:
-        """The digest of all archives, in whichever order they are."""
+        """Compute a digest of all archives; their order does not matter."""
         digests = await asyncio.to_thread(lambda: sorted(set(map(_digest_of, self._paths))))
         return sha256(b"".join(digests)).hexdigest()
 
     async def fetch(self, url: str) -> Response | None:
-        """The newest capture of a URL, or of what its captured redirects lead to; None where
-        there is none. Whatever its status: a 5xx or 429 that was captured is a response as well.
+        """Give the newest capture of a URL, after captured redirects; None if there is none.
 
-        Raises Dead for a redirect loop, ArchiveError where the archives cannot be read through,
-        and Unreachable where a capture cannot be read this time.
+        A captured 5xx or 429 is a response like any other.
+
+        Raises Dead for a redirect loop, ArchiveError if the archives cannot be read, and
+        Unreachable if a capture cannot be read this time.
         """
         index = await self._indexed()
         return await asyncio.to_thread(index.fetch, url)
 
     async def _indexed(self) -> _Index:
         if self._reading is None:
-            self._reading = asyncio.create_task(asyncio.to_thread(self._read_through))
+            self._reading = asyncio.create_task(asyncio.to_thread(self._make_index))
         return await asyncio.shield(self._reading)
 
-    def _read_through(self) -> _Index:
+    def _make_index(self) -> _Index:
         try:
             return _Index(self._paths, self._report)
-        except OSError as error:  # so that nothing is taken to be missing
+        except OSError as error:  # a page must not be taken for missing
             raise _unusable(error.filename or "the temporary folder", error) from None
 
-    def _report(self, path: Path, place: int, what: str) -> None:
-        problem = f"{path}: at byte {place}: {what}; nothing from there on is used"
-        self.problems.append(problem)
+    def _report(self, path: Path, offset: int, message: str) -> None:
+        problem = f"{path}: at byte {offset}: {message}"
+        if problem not in self.problems:
+            self.problems.append(problem)
 
 
 def _unusable(path: Path | str, error: Exception) -> ArchiveError:
@@ -208,18 +230,8 @@ def _key(name: str, value: str) -> bytes:
     ).digest()
 
 
-def _read(place: _Place) -> Payload | None:
-    try:
-        return warc.read(place.path, place.start, MAX_BODY)
-    except OSError as error:  # of the system, not of the archive: it may be read another time
-        raise Unreachable(f"{place.path}: {error.strerror}") from None
-    except ValueError as error:
-        _log.warning("%s: at byte %d: %s", place.path, place.start, error)
-        return None
-
-
 def _join(base: str, location: str) -> str:
     try:
         return join_url(base, location)
     except ValueError:
-        return location  # no address, and so in no archive
+        return location  # not a URL, so no archive has it

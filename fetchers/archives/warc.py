@@ -1,4 +1,4 @@
-"""WARC files: what is in them and where, and single records read from where they are."""
+"""WARC files: the captures in a file with their offsets, and single records read by offset."""
 
 import gzip
 import os
@@ -27,20 +27,22 @@ _CAPTURES = ("response", "resource", "conversion", "revisit")
 _BROKEN = (
     ArchiveLoadFailed,
     StatusAndHeadersParserException,
-    AttributeError,  # of a record without the headers that every record has
+    AttributeError,  # warcio: a record without the headers that every record has
     EOFError,
     ValueError,
-    gzip.BadGzipFile,  # other OSErrors are the system's, and no damage
+    gzip.BadGzipFile,  # other OSErrors come from the system: the file is not damaged
     zlib.error,
 )
-_MAX_HEAD = 1 << 20  # bytes of a record's lines: its own headers, those of http, blank ones
+_MAX_HEAD = 1 << 20  # bytes of a record's header lines: its own, those of HTTP, and blank lines
+_MAX_REASON = 120  # characters of the reason that warcio gives
 
 
 @dataclass(frozen=True, slots=True)
 class Capture:
-    """The head of a record: what was captured and when, and what it refers to if it is a revisit.
+    """The headers of a record: the captured URL, the date, and what a revisit refers to.
 
-    `date` is in microseconds since 1970, 0 where the record has none that can be read.
+    `kind` is the WARC-Type. `date` is in microseconds since 1970; 0 if the record has no readable
+    date.
     """
 
     kind: str
@@ -55,8 +57,11 @@ class Capture:
 
 @dataclass(frozen=True, slots=True)
 class Payload:
-    """A record read whole. `status` is None, `headers` empty where it has no http headers;
-    `truncated` says that the body is longer than what was read."""
+    """A record with its decoded body.
+
+    `status` is None and `headers` is empty if it has no HTTP headers. `truncated` says that the
+    body is longer than what was read.
+    """
 
     capture: Capture
     status: int | None
@@ -66,15 +71,17 @@ class Payload:
 
 
 class _Reader(DecompressingBufferedReader):  # type: ignore[misc]
-    """Says that compressed data are damaged, where its base prints it and goes on; and reads lines
-    of `room` bytes in all, where its base looks through gigabytes for the end of one."""
+    """Raises zlib.error if compressed data are damaged (its base prints a message and goes on).
+
+    Reads at most `room` bytes of lines (its base reads gigabytes to find the end of a line).
+    """
 
     decompressor: Any
     room = _MAX_HEAD
 
     def readline(self, length: int | None = None) -> bytes:
         if self.room <= 0:
-            raise ValueError("the head of a record is too long")
+            raise ValueError("the headers of the record are too long")
         line: bytes = super().readline(min(self.room, length or self.room))
         self.room -= len(line)
         return line
@@ -93,9 +100,9 @@ class _Reader(DecompressingBufferedReader):  # type: ignore[misc]
 
 
 class _Records(WARCIterator):  # type: ignore[misc]
-    """Records, from where the file stands."""
+    """The records of a file, from its current position on."""
 
-    INC_RECORD = ""  # what the base prints where a record does not end as it should
+    INC_RECORD = ""  # the base prints this if a record does not end as it should
 
     def __init__(self, file: IO[bytes], **options: bool) -> None:
         super().__init__(file, **options)
@@ -106,26 +113,37 @@ class _Records(WARCIterator):  # type: ignore[misc]
         return super()._next_record(next_line)
 
     def share_a_member(self) -> bool:
-        """Whether the record just read is compressed together with the next one."""
+        """Say if the record just read is compressed together with the next one."""
         self.read_to_end()
         return bool(self.reader.decompressor and self.next_line)
 
 
 def check(path: Path) -> None:
-    """Raises OSError where there is no such file, ValueError where it is no WARC file."""
+    """Check that `path` is a WARC file and that its first record is whole.
+
+    Raises OSError if the file cannot be read, and ValueError if it is not a WARC file or nothing in
+    it can be used.
+    """
     with path.open("rb") as file:
+        records = _Records(file, no_record_parse=True)
         try:
-            if next(_Records(file, no_record_parse=True), None) is None:
+            record = next(records, None)
+            if record is None:
                 raise ValueError("there is no record in it")
+            records.read_to_end()
         except (ArchiveLoadFailed, StatusAndHeadersParserException):
             raise ValueError("not a WARC file") from None
-        except (EOFError, zlib.error):
-            pass  # cut off or damaged within its first record, which scanning tells
+        except (EOFError, zlib.error, gzip.BadGzipFile) as error:
+            raise ValueError(f"damaged in its first record: {_reason(error)}") from None
+        if _is_cut_off(record):
+            raise ValueError("damaged in its first record: the record is cut off")
 
 
 def unpacked(path: Path) -> IO[bytes] | None:
-    """A temporary file with the plain records of one that is compressed as a whole, in which single
-    records cannot be reached; None for others."""
+    """Unpack a file that is compressed as a whole, since its records cannot be read by offset.
+
+    Returns a temporary file with the plain records, None for any other archive.
+    """
     with path.open("rb") as file:
         records = _Records(file, no_record_parse=True)
         try:
@@ -133,20 +151,21 @@ def unpacked(path: Path) -> IO[bytes] | None:
             if not records.share_a_member():
                 return None
         except _BROKEN:
-            return None  # damaged, which scanning tells
+            return None  # `scan` reports the damage
         file.seek(0)
-        plain = tempfile.NamedTemporaryFile(suffix=".warc")  # noqa: SIM115 (it is handed on)
+        plain = tempfile.NamedTemporaryFile(suffix=".warc")  # noqa: SIM115 (the caller keeps it)
+        # If the data are cut off or damaged, `scan` finds the last record cut off.
         with suppress(EOFError, zlib.error, gzip.BadGzipFile), gzip.open(file) as packed:
-            shutil.copyfileobj(packed, plain)  # a cut shows when scanned
+            shutil.copyfileobj(packed, plain)
         plain.flush()
         return plain
 
 
 def scan(path: Path, damaged: Callable[[int, str], None]) -> Iterator[tuple[int, Capture]]:
-    """Every whole capture of an archive with the place where it begins.
+    """Give every whole capture of an archive with the offset at which it begins.
 
-    Damage is told with its place; what lies behind it is not read, as nothing says where the next
-    record begins.
+    `damaged` is called with the offset of each damaged record and a message. If the end of a record
+    is not known, nothing after it is read, since nothing says where the next record begins.
     """
     with path.open("rb") as file:
         yield from _scan(file, damaged)
@@ -156,39 +175,53 @@ def _scan(file: IO[bytes], damaged: Callable[[int, str], None]) -> Iterator[tupl
     records = _Records(file, no_record_parse=True)
     while True:
         start = records.offset
+        fault, record, shared = "", None, False
         try:
             record = next(records, None)
-            if record is None:
-                if start < file.seek(0, os.SEEK_END):
-                    damaged(start, "the record is cut off")
-                return
-            shared = records.share_a_member()
+            shared = record is not None and records.share_a_member()
         except _BROKEN as error:
-            damaged(start, f"no record can be read: {error}")
+            fault = f"no record can be read: {_reason(error)}"
+        if record is None and not fault and start >= file.seek(0, os.SEEK_END):
             return
-        if record.length is None or record.raw_stream.limit:
-            damaged(start, "the record is cut off")
+        if not fault and (record is None or _is_cut_off(record)):
+            fault = "the record is cut off"
+        elif shared:
+            fault = "the record is compressed together with the next one"
+        elif records.err_count and not fault:
+            fault = "the record is longer than it says"
+        if fault or record is None:
+            damaged(start, f"{fault}; nothing from there on is used")
             return
-        if shared:
-            damaged(start, "the record is compressed together with the next one")
-            return
-        if records.err_count:
-            damaged(start, "the record is longer than it says")
-            return
-        if record.rec_type in _CAPTURES and record.rec_headers.get_header("WARC-Target-URI"):
-            yield start, _capture(record.rec_type, record.rec_headers)
+        if record.rec_type in _CAPTURES:
+            if record.rec_headers.get_header("WARC-Target-URI"):
+                yield start, _capture(record.rec_type, record.rec_headers)
+            else:
+                damaged(start, f"a {record.rec_type} record without a URL; it is not used")
+
+
+def _is_cut_off(record: Any) -> bool:
+    """Say if a record that was read to its end is shorter than it says."""
+    return record.length is None or bool(record.raw_stream.limit)
+
+
+def _reason(error: Exception) -> str:
+    """Give an error's message on one line; it may quote the archive."""
+    text = str(error).strip().encode("unicode_escape").decode("ascii")
+    return text if len(text) <= _MAX_REASON else f"{text[:_MAX_REASON]}..."
 
 
 def read(path: Path, start: int, size: int) -> Payload:
-    """The record that begins there, its body decoded and cut to `size` bytes. Raises OSError, and
-    ValueError where no record begins."""
+    """Read the record that begins at byte `start`; its body is decoded and cut to `size` bytes.
+
+    Raises OSError if the file cannot be read, and ValueError if no record begins there.
+    """
     with path.open("rb") as file:
         file.seek(start)
         try:
             record = next(_Records(file))
             raw = record.raw_stream.read(size + 1)
         except (*_BROKEN, StopIteration) as error:
-            raise ValueError(f"no record can be read: {error}") from None
+            raise ValueError(f"no record can be read: {_reason(error)}") from None
     capture = _capture(record.rec_type, record.rec_headers)
     if record.http_headers is None:
         headers = (
@@ -208,8 +241,11 @@ def read(path: Path, start: int, size: int) -> Payload:
 
 
 def _body(raw: bytes, headers: dict[str, str], size: int) -> bytes:
-    """The body as it is meant. Many archives keep decoded bodies under the headers they came with,
-    so what is not as these say is taken as it is."""
+    """Undo the codings of a body.
+
+    Many archives keep decoded bodies with the original headers. A body that is not coded as its
+    headers say is returned as it is.
+    """
     body = raw
     if "chunked" in headers.get("transfer-encoding", "").lower():
         with suppress(ValueError):
@@ -220,35 +256,36 @@ def _body(raw: bytes, headers: dict[str, str], size: int) -> bytes:
 
 
 def _capture(kind: str, headers: Any) -> Capture:
-    def said(name: str) -> str:
+    def header(name: str) -> str:
         return str(headers.get_header(name) or "").strip().removeprefix("<").removesuffix(">")
 
     return Capture(
         kind=kind,
-        uri=said("WARC-Target-URI"),
-        date=_microseconds(said("WARC-Date")),
-        record_id=said("WARC-Record-ID"),
-        digest=said("WARC-Payload-Digest"),
-        refers_to=said("WARC-Refers-To"),
-        refers_to_uri=said("WARC-Refers-To-Target-URI"),
-        refers_to_date=_microseconds(said("WARC-Refers-To-Date")),
+        uri=header("WARC-Target-URI"),
+        date=_microseconds(header("WARC-Date")),
+        record_id=header("WARC-Record-ID"),
+        digest=header("WARC-Payload-Digest"),
+        refers_to=header("WARC-Refers-To"),
+        refers_to_uri=header("WARC-Refers-To-Target-URI"),
+        refers_to_date=_microseconds(header("WARC-Refers-To-Date")),
     )
 
 
 def _microseconds(date: str) -> int:
-    """A WARC-Date, which may stop at any part (WARC 1.1, 5.4), in microseconds since 1970."""
+    """Read a WARC-Date, which may end after any part (WARC 1.1, 5.4), into microseconds since 1970;
+    0 if it is not a date."""
     whole = date + "0000-01-01"[len(date) :] if len(date) in (4, 7) else date
     try:
-        moment = datetime.fromisoformat(whole)
+        time = datetime.fromisoformat(whole)
     except ValueError:
         return 0
-    moment = moment if moment.tzinfo else moment.replace(tzinfo=UTC)
-    return max((moment - _EPOCH) // timedelta(microseconds=1), 0)
+    time = time if time.tzinfo else time.replace(tzinfo=UTC)
+    return max((time - _EPOCH) // timedelta(microseconds=1), 0)
 
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 def iso(microseconds: int) -> str:
-    """A moment in ISO 8601, UTC, to the second."""
+    """Write a time in ISO 8601, UTC, to the second."""
     return (_EPOCH + timedelta(microseconds=microseconds)).strftime("%Y-%m-%dT%H:%M:%SZ")

@@ -1,11 +1,13 @@
-"""Archives answer as the network did when they were made."""
+"""Archives answer as the network did when the archives were made."""
 
 import gzip
 import hashlib
 import io
+import random
+import re
 import zlib
 from base64 import b32encode
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 import brotli
@@ -22,7 +24,7 @@ URL = "https://example.org/a"
 
 
 class Warc:
-    """Writes records, each its own gzip member unless it is told otherwise."""
+    """Writes records; each is a gzip member unless `packed` is False."""
 
     def __init__(self, path: Path, packed: bool = True) -> None:
         self.path = path
@@ -40,18 +42,18 @@ class Warc:
         headers: Mapping[str, str] | None = None,
         **warc_headers: str,
     ) -> int:
-        """Writes a record; the place where it begins."""
+        """Write a record and return its offset."""
         place = self._file.tell()
         http = None
         if status is not None and kind in ("response", "revisit"):
             http = StatusAndHeaders(status, list((headers or {}).items()), protocol="HTTP/1.1")
-        said = {name.replace("_", "-"): value for name, value in warc_headers.items()}
+        extra = {name.replace("_", "-"): value for name, value in warc_headers.items()}
         record = self._writer.create_warc_record(
             uri,
             kind,
             payload=io.BytesIO(body),
             http_headers=http,
-            warc_headers_dict={"WARC-Date": date} | said,
+            warc_headers_dict={"WARC-Date": date} | extra,
             warc_content_type=(headers or {}).get("content-type", "") if http is None else "",
         )
         self._writer.write_record(record)
@@ -72,7 +74,7 @@ async def body_of(path: Path, url: str = URL) -> bytes | None:
     return response and response.body
 
 
-async def test_a_captured_response_comes_back_whole(warc: Warc) -> None:
+async def test_a_captured_response_is_read_whole(warc: Warc) -> None:
     headers = {"Content-Type": "text/html", "X-A": "1", "x-a": "2", "Content-Length": "5"}
     warc.add(URL, b"hello", date="2026-03-04T05:06:07.890Z", headers=headers)
     got = await Archives([warc.close()]).fetch("HTTPS://EXAMPLE.org:443/a?utm_source=x#top")
@@ -135,7 +137,7 @@ async def test_records_without_http_headers(warc: Warc, kind: str) -> None:
     assert got.headers == {"content-type": "text/html; charset=utf-8"}
 
 
-async def test_other_records_are_no_pages(warc: Warc) -> None:
+async def test_records_of_other_types_are_not_pages(warc: Warc) -> None:
     warc.add(URL, b"a: b", "metadata")
     warc.add(URL, b"what is this", status="banana")
     warc.add(URL, b"", status="304 Not Modified")
@@ -162,13 +164,13 @@ async def test_redirects_are_followed_within_the_archive(warc: Warc) -> None:
     assert (got.body, got.final_url) == (b"there", "https://other.org/c")
 
 
-async def test_a_redirect_out_of_the_archive_is_not_there(warc: Warc) -> None:
+async def test_a_redirect_out_of_the_archive_gives_none(warc: Warc) -> None:
     warc.add(URL, status="301 Moved", headers={"Location": "https://example.org/gone"})
     assert await Archives([warc.close()]).fetch(URL) is None
 
 
 @pytest.mark.parametrize("location", ["/a", "/b", "http://[", "javascript:alert(1)"])
-async def test_redirects_that_lead_nowhere_end(warc: Warc, location: str) -> None:
+async def test_redirects_to_nowhere_end(warc: Warc, location: str) -> None:
     warc.add(URL, status="301 Moved", headers={"Location": location})
     warc.add("https://example.org/b", status="301 Moved", headers={"Location": "/a"})
     archives = Archives([warc.close()])
@@ -179,7 +181,7 @@ async def test_redirects_that_lead_nowhere_end(warc: Warc, location: str) -> Non
         assert await archives.fetch(URL) is None
 
 
-async def test_ten_redirects_and_no_more(warc: Warc) -> None:
+async def test_at_most_ten_redirects_are_followed(warc: Warc) -> None:
     for n in range(12):
         warc.add(f"{URL}{n}", status="302 Found", headers={"Location": f"{URL}{n + 1}"})
     warc.add(f"{URL}12", b"end")
@@ -191,7 +193,7 @@ async def test_ten_redirects_and_no_more(warc: Warc) -> None:
         await archives.fetch(f"{URL}1")
 
 
-async def test_a_redirect_to_itself_gives_way_to_the_page(warc: Warc) -> None:
+async def test_a_redirect_to_itself_is_passed_over_if_there_is_a_page(warc: Warc) -> None:
     warc.add(URL, b"page", date="2026-01-01T00:00:00Z")
     warc.add(URL, status="302 Found", date="2026-01-02T00:00:00Z", headers={"Location": "/a#x"})
     assert await body_of(warc.close()) == b"page"
@@ -245,7 +247,7 @@ async def test_a_revisit_has_the_payload_that_it_refers_to(
         assert got.headers == headers
 
 
-async def test_a_revisit_of_nothing_gives_way_to_the_next_capture(warc: Warc) -> None:
+async def test_a_revisit_of_a_missing_record_is_passed_over(warc: Warc) -> None:
     warc.add(URL, b"old", date="2025-01-01T00:00:00Z")
     warc.add(URL, kind="revisit", WARC_Payload_Digest="sha1:NONE")
     warc.add(
@@ -287,7 +289,7 @@ PAGE = b"<p>Rain is likely in the north. " * 30
         ("deflate", PAGE),
     ],
 )
-async def test_codings_are_undone_and_lies_about_them_overlooked(
+async def test_codings_are_undone_if_the_body_has_them(
     warc: Warc, encoding: str, coded: bytes
 ) -> None:
     warc.add(URL, coded, headers={"Content-Encoding": encoding})
@@ -326,11 +328,11 @@ async def test_a_bomb_is_cut_at_the_cap(
         assert (len(got.body), got.truncated) == (100_000, truncated)
 
 
-# Files that are not as they should be
+# Damaged files
 
 
 @pytest.mark.parametrize("packed", [True, False])
-async def test_what_lies_before_a_cut_is_used_and_the_cut_is_told(
+async def test_records_before_a_cut_are_used_and_the_cut_is_reported(
     tmp_path: Path, packed: bool
 ) -> None:
     file = Warc(tmp_path / "a.warc", packed)
@@ -350,7 +352,7 @@ async def test_what_lies_before_a_cut_is_used_and_the_cut_is_told(
 
 
 @pytest.mark.parametrize("packed", [True, False])
-async def test_a_cut_at_every_byte_is_survived(tmp_path: Path, packed: bool) -> None:
+async def test_a_cut_at_any_byte_is_survived(tmp_path: Path, packed: bool) -> None:
     file = Warc(tmp_path / "a.warc", packed)
     place = file.add(URL, b"whole")
     path = file.close()
@@ -364,7 +366,9 @@ async def test_a_cut_at_every_byte_is_survived(tmp_path: Path, packed: bool) -> 
         assert bool(archives.problems) == (got is None and cut > place)
 
 
-async def test_damage_in_the_middle_is_told(warc: Warc, capfd: pytest.CaptureFixture[str]) -> None:
+async def test_damaged_compressed_data_are_reported(
+    warc: Warc, capfd: pytest.CaptureFixture[str]
+) -> None:
     warc.add(URL, b"whole")
     place = warc.add(f"{URL}2", bytes(range(256)) * 500)
     path = warc.close()
@@ -390,7 +394,9 @@ async def test_damage_in_the_middle_is_told(warc: Warc, capfd: pytest.CaptureFix
         (b"\0" * 100_000, "not a WARC file"),
     ],
 )
-def test_what_is_no_archive_is_named(tmp_path: Path, content: bytes | None, reason: str) -> None:
+def test_a_file_that_is_not_an_archive_is_an_error_at_once(
+    tmp_path: Path, content: bytes | None, reason: str
+) -> None:
     path = tmp_path / "x.warc.gz"
     if content is not None:
         path.write_bytes(content)
@@ -399,7 +405,7 @@ def test_what_is_no_archive_is_named(tmp_path: Path, content: bytes | None, reas
 
 
 @pytest.mark.parametrize("head", [b"X: " + b"y" * 30_000_000, b"X: y\r\n" * 500_000])
-async def test_a_head_without_an_end_is_damage(tmp_path: Path, head: bytes) -> None:
+async def test_headers_without_an_end_are_reported(tmp_path: Path, head: bytes) -> None:
     written = Warc(tmp_path / "x.warc", packed=False)
     written.add(URL, b"one")
     with written.close().open("ab") as file:
@@ -408,15 +414,128 @@ async def test_a_head_without_an_end_is_damage(tmp_path: Path, head: bytes) -> N
     archives = Archives([written.path])
     assert await archives.fetch(URL)
     (problem,) = archives.problems
-    assert f"at byte {place}: no record can be read: the head of a record is too long" in problem
+    assert (
+        f"at byte {place}: no record can be read: the headers of the record are too long" in problem
+    )
 
 
-def test_a_folder_is_no_archive(tmp_path: Path) -> None:
+@pytest.mark.parametrize("packed", [True, False])
+def test_a_file_without_a_whole_record_is_an_error_at_once(tmp_path: Path, packed: bool) -> None:
+    path = Warc(tmp_path / "x.warc", packed).close()
+    data = path.read_bytes()
+    path.write_bytes(data[: len(data) - 30])
+    with pytest.raises(ArchiveError, match=r"x\.warc: damaged in its first record"):
+        Archives([path])
+
+
+def test_a_first_record_with_damaged_compressed_data_is_an_error_at_once(tmp_path: Path) -> None:
+    file = tmp_path / "x.warc.gz"
+    head = b"WARC/1.1\r\nWARC-Type: response\r\nContent-Length: 90000\r\n\r\n"
+    data = bytearray(gzip.compress(head + random.Random(1).randbytes(90_000)))
+    data[-1_000:-8] = b"\xff" * 992  # the last deflate block
+    file.write_bytes(data)
+    with pytest.raises(ArchiveError, match="damaged in its first record"):
+        Archives([file])
+
+
+def _members(data: bytes) -> list[bytes]:
+    """The plain records of a file that has a gzip member for each."""
+    members = []
+    while data:
+        stream = zlib.decompressobj(31)
+        members.append(stream.decompress(data))
+        data = stream.unused_data
+    return members
+
+
+LENGTH = re.compile(rb"(\r\nContent-Length: )(\d+)")
+
+
+@pytest.mark.parametrize("packed", [True, False])
+@pytest.mark.parametrize(
+    ("damage", "message"),
+    [
+        (lambda record: b"garbage" * 20 + record, "no record can be read"),
+        (lambda record: b"\0" * 64 + record, "no record can be read"),
+        (lambda record: b"g" * 90_000 + record, "no record can be read"),
+        (lambda record: record[:-200], "cut off|longer than it says|with the next one"),
+        (lambda record: LENGTH.sub(rb"\g<1>1\2", record, count=1), "cut off"),
+        (lambda record: LENGTH.sub(rb"\g<1>99999999999999", record, count=1), "cut off"),
+        (lambda record: LENGTH.sub(rb"\g<1>1", record, count=1), "longer|with the next one"),
+        (lambda record: LENGTH.sub(rb"\g<1>-1", record, count=1), "longer|with the next one"),
+        (lambda record: LENGTH.sub(rb"\g<1>one", record, count=1), "longer|with the next one"),
+        (lambda record: LENGTH.sub(b"", record, count=1), "cut off|longer"),
+    ],
+)
+async def test_a_damaged_record_ends_the_archive_and_is_reported(
+    tmp_path: Path, packed: bool, damage: Callable[[bytes], bytes], message: str
+) -> None:
+    file = Warc(tmp_path / "x.warc.gz")
+    for n in range(3):
+        file.add(f"{URL}/{n}", b"body %d" % n * 100)
+    records = _members(file.close().read_bytes())
+    records[2] = damage(records[2])
+    written = [gzip.compress(record) if packed else record for record in records]
+    file.path.write_bytes(b"".join(written))
+    archives = Archives([file.path])
+    assert await archives.fetch(f"{URL}/0") is not None
+    assert [await archives.fetch(f"{URL}/{n}") for n in (1, 2)] == [None, None]
+    (problem,) = archives.problems
+    place = len(written[0] + written[1])
+    assert re.search(
+        rf"x\.warc\.gz: at byte {place}: .*({message}).*; nothing from there on is used", problem
+    )
+    assert len(problem) < 400
+    assert problem.isprintable()
+
+
+async def test_garbage_between_gzip_members_is_reported(warc: Warc) -> None:
+    warc.add(URL, b"whole")
+    place = warc.add(f"{URL}2", b"lost")
+    data = warc.close().read_bytes()
+    warc.path.write_bytes(data[:place] + b"garbage" + data[place:])
+    archives = Archives([warc.path])
+    assert await archives.fetch(URL) is not None
+    assert await archives.fetch(f"{URL}2") is None
+    (problem,) = archives.problems
+    assert f"at byte {place}: no record can be read" in problem
+
+
+async def test_a_capture_without_a_url_is_reported_and_passed_over(warc: Warc) -> None:
+    place = warc.add("", b"lost")
+    warc.add(URL, b"whole")
+    archives = Archives([warc.close()])
+    assert await archives.fetch(URL) is not None
+    assert archives.problems == [
+        f"{warc.path}: at byte {place}: a response record without a URL; it is not used"
+    ]
+
+
+async def test_a_response_without_a_status_is_reported_once(warc: Warc) -> None:
+    place = warc.add(URL, b"what is this", status="banana")
+    archives = Archives([warc.close()])
+    assert [await archives.fetch(URL) for _ in range(2)] == [None, None]
+    assert archives.problems == [
+        f"{warc.path}: at byte {place}: a response without an HTTP status; it is not used"
+    ]
+
+
+async def test_damage_in_a_file_compressed_as_a_whole_names_that_file(warc: Warc) -> None:
+    warc.add(URL, b"lost", status="banana")
+    data = b"".join(_members(warc.close().read_bytes()))
+    warc.path.write_bytes(gzip.compress(data))
+    archives = Archives([warc.path])
+    assert await archives.fetch(URL) is None
+    (problem,) = archives.problems
+    assert problem.startswith(f"{warc.path}: at byte ")
+
+
+def test_a_folder_is_not_an_archive(tmp_path: Path) -> None:
     with pytest.raises(ArchiveError, match="directory"):
         Archives([tmp_path])
 
 
-async def test_what_the_system_does_not_let_be_read_is_not_missing(tmp_path: Path) -> None:
+async def test_a_file_that_cannot_be_read_is_an_error(tmp_path: Path) -> None:
     written = Warc(tmp_path / "1.warc.gz")
     written.add(URL, b"one")
     path = written.close()
@@ -431,7 +550,7 @@ async def test_what_the_system_does_not_let_be_read_is_not_missing(tmp_path: Pat
     assert await read.fetch(URL)
 
 
-async def test_the_digest_is_of_contents_whatever_their_order(tmp_path: Path) -> None:
+async def test_the_digest_depends_on_contents_not_on_order(tmp_path: Path) -> None:
     one, two = Warc(tmp_path / "1"), Warc(tmp_path / "2")
     one.add(URL, b"one")
     two.add(URL, b"two")
@@ -443,7 +562,7 @@ async def test_the_digest_is_of_contents_whatever_their_order(tmp_path: Path) ->
     assert both == await Archives([tmp_path / "3", a]).digest()
 
 
-async def test_the_archives_are_read_once_and_late(warc: Warc) -> None:
+async def test_the_archives_are_read_once_at_the_first_fetch(warc: Warc) -> None:
     warc.add(URL, b"hello")
     path = warc.close()
     archives = Archives([path])
