@@ -4,7 +4,6 @@ import errno
 import gzip
 import json
 import math
-import os
 import sys
 import zlib
 from collections.abc import Callable, Iterator
@@ -13,6 +12,8 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 import orjson
+
+from grader.printing import printable
 
 LONGEST_LINE = 1 << 28
 """Bytes. A longer line is passed over, so that a file without line ends cannot fill the memory."""
@@ -60,11 +61,6 @@ def read_lines(
     except (OSError, EOFError, zlib.error) as error:
         reason = getattr(error, "strerror", None) or str(error)
         reject(f"{shown}:{number + 1}", f"unreadable from here on: {reason}")
-
-
-def printable(name: str) -> str:
-    """A name from the system, whose bytes may be no UTF-8, as a text that can be written."""
-    return os.fsencode(name).decode("utf-8", "replace")
 
 
 def read_objects(

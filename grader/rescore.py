@@ -1,10 +1,10 @@
-"""Scores anew from graded records alone: no page is fetched, nothing is judged."""
+"""Recomputes scores from graded records, without pages or a judge."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from grader.call import Call, Ending
+from grader.call import Call, CallReport
 from grader.kinds.collection.kind import CollectionKind
 from grader.lines import Unusable, check_writable, parse_object, read_lines
 from grader.runs.spool import Spool
@@ -13,18 +13,21 @@ from grader.tasks.collection import CollectionTask
 from grader.tasks.packages import AnyTask
 
 
-def rescore(records: Path, tasks: Sequence[AnyTask], out: Path) -> Ending:
-    """Score the submissions of a records.jsonl into `out`. Blocking.
+def rescore(
+    records: Path, tasks: Sequence[AnyTask], out: Path, inputs: Sequence[Path] = ()
+) -> CallReport:
+    """Score the submissions of a records.jsonl, and write the results to `out`. Blocking.
 
-    Raises OutputError. What is no row of a loaded task is a reject. An attempt without records
-    left no rows, and gets no score here.
+    `inputs` are further files that no result may replace. A line that is not a row of a loaded
+    task is a reject. An attempt without records has no row, and gets no score here.
+    Raises OutputError.
     """
-    call = Call(tasks, out, [records])
+    call = Call(tasks, out, [records, *inputs])
     kinds = {t.name: CollectionKind(t) for t in tasks if isinstance(t, CollectionTask)}
     for ordinal, ((run, task, rollout), rows) in enumerate(_graded(records, kinds, call.reject)):
         call.add(kinds[task].score(ordinal, run, rollout, rows))
     call.close({})
-    return call.ending
+    return call.report
 
 
 def _graded(

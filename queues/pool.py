@@ -15,7 +15,7 @@ from concurrent.futures import Future
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
 from dataclasses import dataclass
-from multiprocessing import forkserver
+from multiprocessing import forkserver, resource_tracker
 from multiprocessing.connection import wait
 from multiprocessing.context import ForkServerContext, ForkServerProcess
 from multiprocessing.process import BaseProcess
@@ -149,7 +149,7 @@ class Pool:
             self._end(broken.result())
         # Workers are forked, in milliseconds, from a clean process that has imported `module`.
         self._context.set_forkserver_preload([module])
-        with _imports_as_here():
+        with _imports_as_here(), _without_interrupts():
             forkserver.ensure_running()
         pool = ProcessPool(
             self._workers,
@@ -208,8 +208,15 @@ def _imports_as_here() -> Iterator[None]:
     Otherwise they would look in the current folder first, where a user may have a folder `cache`.
     """
     path = os.pathsep.join(filter(None, sys.path))
-    before = {name: os.environ.get(name) for name in ("PYTHONPATH", "PYTHONSAFEPATH")}
-    os.environ.update(PYTHONPATH=path, PYTHONSAFEPATH="1")
+    variables = {
+        "PYTHONPATH": path,
+        "PYTHONSAFEPATH": "1",
+        # After an interrupt that ends this process at once, the tracker has locks to remove. That
+        # is its work, and no news for a user.
+        "PYTHONWARNINGS": "ignore:resource_tracker",
+    }
+    before = {name: os.environ.get(name) for name in variables}
+    os.environ.update(variables)
     try:
         yield
     finally:
@@ -218,6 +225,18 @@ def _imports_as_here() -> Iterator[None]:
                 del os.environ[name]
             else:
                 os.environ[name] = value
+
+
+@contextmanager
+def _without_interrupts() -> Iterator[None]:
+    """Let processes started meanwhile never get SIGINT: Ctrl-C would end the server of workers with
+    a traceback while it imports modules, and the parent handles it."""
+    resource_tracker.ensure_running()  # it unblocks signals after its start
+    signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
 
 
 def _cause(exitcode: int) -> str:

@@ -8,6 +8,7 @@ from cache.folder import Cache, Stats
 from cache.transfer import Exported, Imported, export, import_
 from grader.commands.options import EXISTING, cache_option
 from grader.commands.running import run
+from grader.commands.streams import show
 
 
 @click.group()
@@ -26,8 +27,8 @@ def stats(cache: Path) -> None:
 
     found = run(work())
     for stage, size in found.stages.items():
-        click.echo(f"{stage}: {size.rows} rows, {size.bytes} bytes")
-    click.echo(f"bodies: {found.bodies}, {found.body_bytes} bytes")
+        show(f"{stage}: {size.rows} rows, {size.bytes} bytes")
+    show(f"bodies: {found.bodies}, {found.body_bytes} bytes")
 
 
 @cache.command()
@@ -40,12 +41,12 @@ def verify(cache: Path) -> None:
         async with Cache.open(cache) as opened:
             async for damage in opened.verify():
                 damaged = True
-                click.echo(f"{damage.where}: {damage.what}")
+                show(f"{damage.where}: {damage.what}")
         return damaged
 
     if run(work()):
         raise SystemExit(1)
-    click.echo("nothing is damaged")
+    show("nothing is damaged")
 
 
 @cache.command("export")
@@ -59,7 +60,7 @@ def export_command(archive: Path, cache: Path) -> None:
             return await export(opened, archive)
 
     done = run(work())
-    click.echo(f"{done.rows} rows, {done.bodies} bodies, {done.damaged} damaged left out")
+    show(f"{done.rows} rows, {done.bodies} bodies, {done.damaged} damaged left out")
 
 
 @cache.command("import")
@@ -73,4 +74,4 @@ def import_command(archive: Path, cache: Path) -> None:
             return await import_(opened, archive)
 
     done = run(work())
-    click.echo(f"{done.rows} rows, {done.new_rows} of them new, {done.bodies} bodies")
+    show(f"{done.rows} rows, {done.new_rows} of them new, {done.bodies} bodies")

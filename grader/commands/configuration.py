@@ -8,8 +8,8 @@ from typing import Any
 
 import click
 
+from grader.commands.errors import CommandError
 from grader.commands.options import dollars
-from grader.commands.running import CommandError
 from judges.endpoint.questions import Price
 
 FILE = Path("grader.toml")

@@ -6,10 +6,12 @@ import click
 import orjson
 
 from fetchers.page import Page
+from grader.commands.errors import COMPLETE, UNGRADED
 from grader.commands.options import page_options, settings_from
-from grader.commands.running import COMPLETE, UNGRADED, run
+from grader.commands.running import run
+from grader.commands.streams import show, tell
 from grader.grader import Grader
-from grader.lines import printable
+from grader.printing import printable
 
 FIELDS = ("state", "reason", "status", "via", "final_url", "words", "sha256")
 
@@ -23,12 +25,14 @@ def fetch(urls: tuple[str, ...], **options: Any) -> None:
     settings = settings_from(options)
     urls = tuple(map(printable, urls))
 
-    async def work() -> list[Page]:
+    async def work() -> tuple[list[Page], tuple[str, ...]]:
         async with Grader(settings) as grader:
-            return await grader.pages(urls)
+            return await grader.pages(urls), grader.problems
 
-    pages = run(work())
+    pages, problems = run(work())
     for url, page in zip(urls, pages, strict=True):
-        click.echo(orjson.dumps({"url": url, **{name: getattr(page, name) for name in FIELDS}}))
+        line = {"url": url, **{name: getattr(page, name) for name in FIELDS}}
+        show(orjson.dumps(line).decode())
+    tell(*problems)
     unreachable = any(page.state == "unreachable" for page in pages)
     raise SystemExit(UNGRADED if unreachable else COMPLETE)

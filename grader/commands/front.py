@@ -1,11 +1,18 @@
 """The command line: `assay COMMAND`. A command's module is imported when the command is used, so
 that `assay --help` is quick."""
 
+import traceback
 from collections.abc import Mapping
 from importlib import import_module
+from io import StringIO
 from typing import Any
 
 import click
+
+from grader.commands.errors import UNUSABLE
+from grader.commands.streams import discard_stdout, prepare_streams, show, tell
+
+DISTRIBUTION = "assay-grader"
 
 GROUPS: Mapping[str, Mapping[str, tuple[str, str]]] = {
     "Grade": {
@@ -56,11 +63,18 @@ class Front(click.Group):
 
         configuration = read_configuration(self)
         ctx.default_map, ctx.obj = dict(configuration.defaults), configuration.prices
+        return super().invoke(ctx)
+
+
+def _print_version(ctx: click.Context, param: click.Parameter, value: bool) -> None:
+    if value and not ctx.resilient_parsing:
+        from importlib.metadata import PackageNotFoundError, version
+
         try:
-            return super().invoke(ctx)
-        except KeyboardInterrupt:
-            click.echo("interrupted", err=True)
-            raise SystemExit(130) from None
+            show(f"assay {version(DISTRIBUTION)}")
+        except PackageNotFoundError:
+            show("assay, not installed: run from its sources")
+        ctx.exit()
 
 
 @click.group(
@@ -68,6 +82,38 @@ class Front(click.Group):
     epilog='Shell completion, for bash: eval "$(_ASSAY_COMPLETE=bash_source assay)" '
     "(or zsh_source, fish_source).",
 )
-@click.version_option(package_name="assay-grader", prog_name="assay")
+@click.option(
+    "--version", is_flag=True, expose_value=False, is_eager=True, callback=_print_version,
+    help="Show the version and exit.",
+)  # fmt: skip
 def main() -> None:
     """Grade the output of web-research agents."""
+
+
+def run_command_line() -> int:
+    """Run the command that `sys.argv` names, and return the exit status.
+
+    Every error becomes a message on standard error.
+    """
+    prepare_streams()
+    try:
+        return main.main(standalone_mode=False) or 0
+    except click.ClickException as error:
+        shown = StringIO()
+        error.show(shown)
+        tell(*shown.getvalue().splitlines())
+        return error.exit_code
+    except OSError as error:
+        discard_stdout()
+        place = f"{error.filename}: " if error.filename else ""
+        tell(f"Error: {place}{error.strerror or error}")
+        return UNUSABLE
+    except Exception as error:
+        tell(f"Error: unexpected {type(error).__name__} at {_place_of(error)}: {error}")
+        return UNUSABLE
+
+
+def _place_of(error: Exception) -> str:
+    """FILE:LINE at which an exception was raised."""
+    last = traceback.extract_tb(error.__traceback__)[-1]
+    return f"{last.filename}:{last.lineno}"

@@ -1,15 +1,17 @@
 """The commands that score runs: `grade` and `score`."""
 
-import asyncio
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 import click
+from rich.console import Console
 
+from cache.errors import CacheError
 from grader.call import grade_runs
-from grader.commands.inputs import load_packages, require_rules
-from grader.commands.messages import console, exit_status, print_scores, tell_dry_run, tell_ending
+from grader.commands.errors import COMPLETE, CommandError
+from grader.commands.inputs import input_files, load_packages, require_rules
+from grader.commands.messages import exit_status, show_dry_run, show_scores, tell_report
 from grader.commands.options import (
     EXISTING,
     POSITIVE,
@@ -20,7 +22,8 @@ from grader.commands.options import (
     tasks_option,
 )
 from grader.commands.progress import progress
-from grader.commands.running import COMPLETE, CommandError, run
+from grader.commands.running import run
+from grader.lines import STANDARD_INPUT, OutputError
 from grader.rescore import rescore
 from grader.settings import RULES
 
@@ -38,18 +41,26 @@ def grade(
 ) -> None:
     """Grade run files (.jsonl, .jsonl.gz, or - for standard input)."""
     settings = settings_from(options)
-    if missing := [name for name in runs if name != "-" and not Path(name).is_file()]:
+    if missing := [name for name in runs if name != STANDARD_INPUT and not _is_readable(name)]:
         raise CommandError(f"no such run file: {missing[0]}")
-    loaded = [package.task for package in load_packages(tasks)]
+    packages = load_packages(tasks)
+    loaded = [package.task for package in packages]
     if settings.judge == RULES:
         require_rules(loaded)
-    ending = run(grade_runs(runs, loaded, out, settings, limit, partial(progress, console)))
+    inputs = input_files(tasks, packages)
+    watch = partial(progress, Console(stderr=True))
+    report = run(grade_runs(runs, loaded, out, settings, limit, watch, inputs))
     if settings.dry:
-        tell_dry_run(ending)
-        raise SystemExit(exit_status(ending, COMPLETE))
-    print_scores(ending)
-    tell_ending(ending, out)
-    raise SystemExit(exit_status(ending))
+        show_dry_run(report)
+        raise SystemExit(exit_status(report, COMPLETE))
+    show_scores(report)
+    tell_report(report, out)
+    raise SystemExit(exit_status(report))
+
+
+def _is_readable(name: str) -> bool:
+    """Whether a run is a file, a pipe or a device. It is not opened: a pipe is read only once."""
+    return Path(name).exists() and not Path(name).is_dir()
 
 
 @click.command()
@@ -58,8 +69,12 @@ def grade(
 @out_option
 def score(records: Path, tasks: tuple[Path, ...], out: Path) -> None:
     """Recompute the scores from RECORDS, a records.jsonl, without pages or a judge."""
-    loaded = [package.task for package in load_packages(tasks)]
-    ending = run(asyncio.to_thread(rescore, records, loaded, out))
-    print_scores(ending)
-    tell_ending(ending, out)
-    raise SystemExit(exit_status(ending))
+    packages = load_packages(tasks)
+    loaded = [package.task for package in packages]
+    try:
+        report = rescore(records, loaded, out, input_files(tasks, packages))
+    except (CacheError, OutputError) as error:
+        raise CommandError(str(error)) from None
+    show_scores(report)
+    tell_report(report, out)
+    raise SystemExit(exit_status(report))

@@ -8,7 +8,7 @@ from typing import Any, ClassVar, TypeVar
 
 import click
 
-from grader.commands.running import CommandError
+from grader.commands.errors import CommandError
 from grader.settings import RULES, Settings
 
 EXISTING = click.Path(exists=True, path_type=Path)

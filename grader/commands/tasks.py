@@ -5,9 +5,11 @@ from typing import Any
 
 import click
 
+from grader.commands.errors import COMPLETE, UNGRADED, CommandError
 from grader.commands.inputs import load_packages, require_rules
 from grader.commands.options import EXISTING, grading_options, settings_from
-from grader.commands.running import COMPLETE, UNGRADED, CommandError, run
+from grader.commands.running import run
+from grader.commands.streams import show
 from grader.fixtures import run_fixtures
 from grader.lines import OutputError
 from grader.settings import RULES
@@ -26,10 +28,8 @@ def check(tasks: tuple[Path, ...], **options: Any) -> None:
         require_rules([package.task for package in packages])
     report = run(run_fixtures(packages, settings))
     for disagreement in report.disagreements:
-        click.echo(str(disagreement))
-    click.echo(
-        f"{len(packages)} tasks, {report.fixtures} fixtures, {len(report.disagreements)} disagree"
-    )
+        show(str(disagreement))
+    show(f"{len(packages)} tasks, {report.fixtures} fixtures, {len(report.disagreements)} disagree")
     raise SystemExit(UNGRADED if report.disagreements else COMPLETE)
 
 
@@ -41,6 +41,8 @@ def import_tasks(benchmark: str, source: Path, out: Path) -> None:
     """Convert the file of a benchmark to a file of tasks."""
     try:
         count = import_benchmark(benchmark, source, out)
-    except (OutputError, TaskError) as error:
+    except TaskError as error:
+        raise CommandError(*error.lines) from None
+    except OutputError as error:
         raise CommandError(str(error)) from None
-    click.echo(f"{count} tasks in {out}")
+    show(f"{count} tasks in {out}")

@@ -1,6 +1,5 @@
 """The table of scores at the end of a call, and the lines about models."""
 
-import re
 from collections.abc import Callable, Iterator, Mapping
 from itertools import islice
 from typing import Any
@@ -9,12 +8,12 @@ from rich.box import SIMPLE_HEAD
 from rich.table import Table
 from rich.text import Text
 
+from grader.printing import harmless
+
 MOST_RUNS = 200
 """Runs in a table: nobody reads more, and tens of thousands take minutes to set."""
 LONGEST_NAME = 200
 """Characters of a name that are shown."""
-
-_CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069]")
 
 
 def scores_tables(summary: Mapping[str, Any]) -> Iterator[Table]:
@@ -46,12 +45,6 @@ def scores_tables(summary: Mapping[str, Any]) -> Iterator[Table]:
             table.add_row(f"{len(reports) - MOST_RUNS:,} more", "see summary.json")
         if table.row_count:
             yield table
-
-
-def harmless(text: str) -> str:
-    """A text of anybody's making with its control characters, those that turn the direction of
-    writing included, spelt out: a terminal would obey them."""
-    return _CONTROL.sub(lambda found: found[0].encode("unicode_escape").decode(), text)
 
 
 def models_lines(work: Mapping[str, Any]) -> Iterator[str]:

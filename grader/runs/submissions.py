@@ -16,9 +16,9 @@ from grader.lines import (
     check_writable,
     parse_json,
     parse_object,
-    printable,
     read_lines,
 )
+from grader.printing import printable
 from grader.runs.shapes import line_of_search_evals, line_of_widesearch
 from grader.runs.spool import Spool
 from grader.tasks.collection import CollectionTask
@@ -62,6 +62,8 @@ class Reject:
     rollout: str = ""
 
 
+DEVICES = ("/dev/", "/proc/")
+"""Where pipes and devices are: the shell's `<(...)` is a `/dev/fd/N`."""
 Name = tuple[str, str, str]
 """Which submission: run, task and rollout."""
 
@@ -96,7 +98,8 @@ class Reader:
         self._paths = paths
         self._tasks = tasks
         self._by_question = {task.prompt: name for name, task in tasks.items() if task.prompt}
-        self._reject = reject
+        self._report = reject
+        self.rejects = 0
         self._left = sys.maxsize if limit is None else limit
         self._whole: set[Name] = set()
         self._sizes = [0 if path == STANDARD_INPUT else _size(path) for path in paths]
@@ -193,6 +196,10 @@ class Reader:
     def _reject_line(self, where: str, reason: str) -> None:
         self._reject(Reject(where, reason))
 
+    def _reject(self, reject: Reject) -> None:
+        self.rejects += 1
+        self._report(reject)
+
     def _read(self, where: str, raw: bytes, stem: str) -> _Line:
         data = parse_object(raw)
         if "task" not in data:
@@ -206,7 +213,9 @@ class Reader:
             task = found
         run = _name(data, "run", "" if stem in self._unnamed else stem)
         if not run:
-            raise Unusable("names no run, which its file's name cannot stand for")
+            raise Unusable(
+                'names no run, and the name of the file cannot stand for one; add "run" to the line'
+            )
         return _Line(where, (run, task, _name(data, "rollout", "0")), raw, data)
 
 
@@ -359,8 +368,13 @@ def _records_of(value: Any) -> Iterator[Any]:
 
 
 def _stem(path: str) -> str:
-    """The run that a file's name stands for: its name up to `.jsonl` or `.jsonl.gz`; of a file
-    that is one JSON object the folder's, as its own is the question's."""
+    """The run that the name of a file stands for: the name without `.jsonl` or `.jsonl.gz`.
+
+    For a file that is one JSON object it is the name of the folder, because the file is named
+    after the question. The numbers of pipes (`/dev/fd/63`) stand for no run.
+    """
+    if path.startswith(DEVICES):
+        return STANDARD_INPUT
     if path.endswith(WHOLE):
         return printable(Path(path).absolute().parent.name)
     return printable(Path(path).name).removesuffix(".gz").removesuffix(".jsonl")

@@ -23,8 +23,10 @@ KINDS: Mapping[str, type[AnyTask]] = {
 }
 
 
-MOST_TOLD = 100
-"""Faults that a message names."""
+FILES = ("task.toml", "task.md", "rows.csv")
+"""The files of a package that its task is read from."""
+MOST_FAULTS = 100
+"""Faults that the message of a TaskError names."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,14 +53,20 @@ def needing_model(task: AnyTask) -> tuple[str, ...]:
 
 
 class TaskError(Exception):
-    """The tasks cannot be used; `faults` names every fault that was found."""
+    """The tasks cannot be used. `faults` has every fault, `lines` the message line by line."""
 
     def __init__(self, faults: Sequence[Fault]) -> None:
-        told = [*map(str, faults[:MOST_TOLD])]
-        if len(faults) > MOST_TOLD:
-            told.append(f"and {len(faults) - MOST_TOLD:,} more")
-        super().__init__("\n".join(told))
         self.faults = tuple(faults)
+        self.lines = first_lines(faults, MOST_FAULTS)
+        super().__init__("\n".join(self.lines))
+
+
+def first_lines(faults: Sequence[Fault], most: int) -> list[str]:
+    """A line for each of the first faults, and one for the number of the others."""
+    lines = [*map(str, faults[:most])]
+    if len(faults) > most:
+        lines.append(f"and {len(faults) - most:,} more")
+    return lines
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,15 +114,16 @@ def _sources(path: Path, faults: list[Fault]) -> Iterator[tuple[str, Path | None
             faults.append(Fault(str(path), "", "no task.toml in it or in a folder of it"))
         for folder in folders:
             yield from _package(folder, faults)
-    elif path.suffix == ".jsonl" and path.is_file():
-        yield from _lines(path, faults)
+    elif not path.exists():
+        faults.append(Fault(str(path), "", "no such file or folder"))
+    elif path.is_file() and path.suffix != ".jsonl":
+        faults.append(Fault(str(path), "", "not a folder, a .jsonl file or a pipe"))
     else:
-        what = "not a folder or a .jsonl file" if path.exists() else "no such file or folder"
-        faults.append(Fault(str(path), "", what))
+        yield from _lines(path, faults)
 
 
 def _package(folder: Path, faults: list[Fault]) -> Iterator[tuple[str, Path | None, Any]]:
-    fields, prompt, rows = folder / "task.toml", folder / "task.md", folder / "rows.csv"
+    fields, prompt, rows = (folder / name for name in FILES)
     reading = fields
     try:
         data = tomllib.loads(fields.read_text("utf-8"))

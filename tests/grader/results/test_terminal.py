@@ -24,7 +24,7 @@ def shown(runs: Iterable[str]) -> str:
 def test_names_of_runs_cannot_command_the_terminal() -> None:
     told = shown(["\x1b[2J\x9b31mred", "a\nb", "\0\u202eabc", "[/red]:bug:"])
     assert set(map(ord, told)).isdisjoint({0, 0x1B, 0x9B, 0x202E})
-    for name in (r"\x1b[2J\x9b31mred", r"a\nb", r"\x00\u202eabc", "[/red]:bug:"):
+    for name in (r"\u001b[2J\u009b31mred", r"a\nb", r"\u0000\u202eabc", "[/red]:bug:"):
         assert name in told
 
 
