@@ -15,6 +15,7 @@ Day = tuple[int, ...]
 
 _LONGEST = 200
 """The characters of a cell that may be a date with notes."""
+_PRECISIONS = ("YYYY", "YYYY-MM", "YYYY-MM-DD")
 _CENTURIES = (1900, 2000)
 """The centuries that a year of two digits may be in."""
 _ABOUT = re.compile(r"(?:약|대략|about|around|approx(?:imately)?\b|circa|ca?\.)[.\s]*+")
@@ -54,7 +55,7 @@ class DateFormat(TextFormat):
         if not days:
             raise ValueError("no date, an impossible date, or more than one date")
         if len(next(iter(days))) < self.parts:
-            raise ValueError(f"less precise than {'YYYY-MM-DD'[: (4, 7, 10)[self.parts - 1]]}")
+            raise ValueError(f"less precise than {_PRECISIONS[self.parts - 1]}")
         return frozenset(day[: self.parts] for day in days)
 
     def aliases(self, cell: Cell) -> frozenset[Hashable]:
@@ -80,7 +81,8 @@ def _days(lower: str) -> frozenset[Day]:
     while (shorter := _NOTES.sub(" ", text)) != text:
         text = shorter
     text = " ".join(text.split()) or lower.strip("()[] ")
-    text = _ABOUT.sub("", text, count=1) if _ABOUT.match(text) else text
+    if about := _ABOUT.match(text):
+        text = text[about.end() :]
     if days := _whole_days(text):
         return days
     text = _CLOCK.sub("", text)

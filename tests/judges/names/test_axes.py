@@ -127,3 +127,82 @@ def test_a_field_of_its_own_name_and_a_composite_within_a_composite() -> None:
 def test_clusters_do_not_depend_on_the_order_of_records() -> None:
     records = [record("listings", company=name) for name in ("ACME", "Acme Inc.", "acme", "Other")]
     assert resolve(TASK, records) == resolve(TASK, records[::-1])[::-1]
+
+
+COUNTRY = Key("country", ("country",), Closed(members=("Japan", "Peru")))
+STATE = Key("state", ("state",), Closed(members=("Texas",)))
+
+
+def test_values_outside_of_a_roster_are_listed_by_axis_as_they_were_submitted() -> None:
+    resolver = Resolver({None: [COUNTRY, STATE, COMPANY, URL]})
+    records = [
+        record(country="Nippon", state="texas", company="A"),
+        record(country="NIPPON", state="Lone Star State", company="B"),
+        record(country="japan", state=7, company="C"),
+        record(country=None, company="D"),
+    ]
+    standards = [resolver.standardise(one) for one in records]
+    assert [(axis.name, values) for axis, values in resolver.outside(records, standards)] == [
+        ("country", {"Nippon", "NIPPON"}),
+        ("state", {"Lone Star State"}),
+    ]
+    assert resolver.outside([], []) == []
+
+
+def test_a_member_that_a_model_chose_becomes_the_standard_form() -> None:
+    resolver = Resolver({None: [COUNTRY, STATE, URL]})
+    records = [
+        record(country="Nippon", state="Nippon"),
+        record(country="Peru", state="texas"),
+        record(country=["Nippon"], state="Bavaria"),
+    ]
+    standards = [resolver.standardise(one) for one in records]
+    assert standards[0] == {"country": None, "state": None}
+    placed = resolver.placed(records, standards, {("country", "Nippon"): "Japan"})
+    assert placed == [
+        {"country": "Japan", "state": None},
+        {"country": "Peru", "state": "Texas"},
+        {"country": None, "state": None},
+    ]
+    (named, *_) = [
+        resolver.name(one, standard, {}, "https://x.example/")
+        for one, standard in zip(records, placed, strict=True)
+    ]
+    assert named == Names({"url": "https://x.example/", "country": "Japan"}, {"state": None})
+
+
+def test_the_axes_of_a_record_are_those_of_its_hierarchy_each_once() -> None:
+    resolver = Resolver(TASK)
+    assert [axis.name for axis in resolver.axes(record())] == [
+        "company",
+        "company_appointee.appointee",
+        "month",
+    ]
+    assert [axis.name for axis in resolver.axes(record("listings"))] == ["company"]
+    assert [axis.field for axis in resolver.axes(record("people"))] == ["company", "appointee"]
+
+
+def test_only_semantic_axes_are_left_for_deduplication() -> None:
+    resolver = Resolver(TASK)
+    records = [
+        record(company="A", appointee="X", month="2025-03"),
+        record(company="A", month="2025"),
+        record("listings", company="b"),
+    ]
+    left = resolver.left_over([resolver.standardise(one) for one in records])
+    assert {axis.name: values for axis, values in left} == {
+        "company": {"A", "b"},
+        "company_appointee.appointee": {"X"},
+    }
+
+
+def test_the_first_four_words_of_a_scope_say_whether_values_are_companies() -> None:
+    assert Axis("k", "k", Semantic(scope="one of the companies")).of_companies
+    assert not Axis("k", "k", Semantic(scope="one of the listed companies")).of_companies
+    assert not Axis("k", "k", Exact()).of_companies
+
+
+def test_a_composite_name_escapes_its_separator() -> None:
+    pair = Key("pair", ("a", "b"), Exact())
+    (names,) = resolve({None: [pair, URL]}, [record(a="x|y\\", b="z")])
+    assert names.canonical["pair"] == r"x\|y\\ | z"

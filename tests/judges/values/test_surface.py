@@ -36,8 +36,8 @@ from judges.values.surface import (
         ("ＡＢＣ", "abc"),
         ("−5", "-5"),
         ("3〜5", "3~5"),
-        ("A" * LONGEST, "a" * LONGEST),
-        ("<b>A</b> " + "A" * LONGEST, "<b>a</b> " + "a" * LONGEST),
+        ("<b>A" + "A" * 496, "a" * 497),
+        ("<b>A" + "A" * 497, "<b>a" + "a" * 497),
     ],
 )
 def test_clean(text, cleaned):
@@ -95,6 +95,11 @@ def test_these_share_no_form(one, other):
     assert not forms(one) & forms(other)
 
 
+def test_only_short_texts_have_other_forms():
+    assert "a" * 499 in forms("a" * 499 + ".")
+    assert forms("a" * 500 + ".") == {"a" * 500 + "."}
+
+
 @pytest.mark.parametrize(
     ("text", "more"), [("a", True), ("5", True), ("...", False), ("", False), ("-", False)]
 )
@@ -148,6 +153,8 @@ def test_candidates(text, found):
         ("a【3†source】", "a", True),
         ("a [3] [4]", "a", True),
         ("a [3] b", "a", False),
+        ("a" * 496 + " [3]", "a" * 496, True),
+        ("a" * 497 + " [3]", "a" * 497, False),
         ("a (b)", "a", True),
         ("a (b) [1]", "a", True),
         ("a (b) (c)", "a", True),
@@ -220,6 +227,27 @@ def test_same(answer, gold, equal):
 def test_differ(one, other, differs):
     assert differ(one, other) is differs
     assert differ(other, one) is differs
+
+
+@pytest.mark.parametrize(
+    ("scales", "value"),
+    [
+        ("십十", 10),
+        ("백百", 100),
+        ("천千", 1000),
+        ("만万萬", 10_000),
+        ("억亿億", 100_000_000),
+        ("조", 1_000_000_000_000),
+        (("thousand",), 1000),
+        (("million",), 1_000_000),
+        (("billion",), 1_000_000_000),
+    ],
+)
+def test_scales(scales, value):
+    for scale in scales:
+        for factor in (3, 1.5):
+            assert differ(f"{factor} {scale}", f"{factor * value + 1:.0f} km")
+            assert not differ(f"{factor} {scale}", f"{factor * value:.0f} km")
 
 
 @pytest.mark.parametrize(

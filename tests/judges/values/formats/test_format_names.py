@@ -100,6 +100,15 @@ def test_a_name_is_one_exact_key_with_its_glosses():
     assert NAME.exact(NAME.read("에어부산 (Air Busan)")) != NAME.exact(NAME.read("에어부산"))
 
 
+def test_four_glosses_count_at_most():
+    cell = NAME.read("a (b) (c) (d) (e) (f) (g)")
+    assert NAME.aliases(cell) - {cell.form} == {"a", "b", "c", "d", "e"}
+
+
+def test_a_member_may_be_longer_than_the_part_that_is_searched():
+    assert EnumFormat(("x" * 1001,)).read("X" * 1001).value == "x" * 1001
+
+
 @pytest.mark.parametrize(
     ("text", "member"),
     [

@@ -8,6 +8,7 @@ from cell_cases import check_equal, check_unequal, listed
 from judges.values.formats.text import (
     TextFormat,
     is_blank,
+    one_line,
     shortened,
     shown_text,
     unspaced,
@@ -96,6 +97,7 @@ def test_not_blank(text):
         ("''", "''"),
         ("'a\"", "'a\""),
         ("' a '", "a"),
+        ("\"''\"", "\"''\""),
         ("a.", "a"),
         ("a..", "a."),
         (".", "."),
@@ -114,6 +116,10 @@ def test_not_blank(text):
 )
 def test_marks_that_never_count(text, shown):
     assert shown_text(text) == shown
+
+
+def test_one_line():
+    assert one_line(" a<br>b\n c<BR/>d") == "a b c d"
 
 
 def test_quotes_however_deep_take_linear_time():
