@@ -1,7 +1,7 @@
-"""Questions to a model about identity, and what its answers mean: which member of a closed roster a
-value names, and which values of an axis are one (WANDR, section 5 and appendix F).
+"""Questions to a model about identity (scoring.md, section 3; WANDR, section 5 and appendix F):
+which member of a closed roster a value names, and which values of a semantic axis name one thing.
 
-Values are strangers' words: a request's user message is nothing but them, as JSON.
+The values were written by strangers: they are the whole user message of a request, as JSON.
 """
 
 import asyncio
@@ -40,7 +40,7 @@ from judges.names.folding import fold, normalise
 from judges.names.policies import Closed, Semantic
 
 LONGEST = 200
-"""Characters. What is longer is hardly a name: it is compared as it stands, and not asked about."""
+"""The characters of a name. The model is not asked about a longer value."""
 
 
 _LAYOUT = 1
@@ -60,20 +60,20 @@ def _request(
 
 @dataclass(frozen=True, slots=True)
 class Roster:
-    """A closed axis as a model is asked about it: each member with its aliases."""
+    """The roster of a closed axis, as a request shows it: the members with their aliases."""
 
     field: str
     names: tuple[tuple[str, tuple[str, ...]], ...]
 
     @classmethod
     def of(cls, field: str, policy: Closed) -> Self:
-        """The roster of a policy, for the values of a field."""
+        """The roster of the policy of a field."""
         return cls(field, tuple((m, policy.aliases.get(m, ())) for m in policy.members))
 
 
 @dataclass(frozen=True, slots=True)
 class Stray:
-    """A value that is no name in its roster."""
+    """A value that is not in its roster."""
 
     roster: Roster
     value: str
@@ -81,7 +81,7 @@ class Stray:
 
 @dataclass(frozen=True, slots=True)
 class Placed:
-    """The member that a stray is (None: it is outside), why, and what asking took."""
+    """The member that a stray names (None: outside), the reason, and the usage of the request."""
 
     member: str | None
     reason: str
@@ -89,8 +89,8 @@ class Placed:
 
 
 def strays(roster: Roster, values: Iterable[str]) -> dict[str, Stray]:
-    """What is to be asked about values that no alias decides: a stray for each value that may name
-    something, the same for those that differ in form alone. The others are outside."""
+    """The strays to ask about, by value. Values that differ in form alone have one stray. Values
+    that are too long, or have no letter or digit, are left out: they are outside."""
     spelt: dict[str, Stray] = {}
     found = {}
     for value in sorted(values, key=lambda value: (len(value), value)):
@@ -100,8 +100,8 @@ def strays(roster: Roster, values: Iterable[str]) -> dict[str, Stray]:
 
 
 def placing(ask: Ask, model: str, effort: Effort) -> Batcher[Stray, Placed]:
-    """Places strays, many of one roster in a request; but a value alone that is long enough to
-    talk the model round."""
+    """A batcher that asks which members strays name, many strays of one roster in a request. A
+    value that is long enough to influence other answers has a request of its own."""
 
     async def place(some: Sequence[Stray]) -> list[Placed | Exception]:
         roster, values = some[0].roster, [stray.value for stray in some]
@@ -117,22 +117,22 @@ def placing(ask: Ask, model: str, effort: Effort) -> Batcher[Stray, Placed]:
         ]
 
     def group(stray: Stray) -> tuple[Roster, str]:
-        return stray.roster, stray.value if len(stray.value) > _TALKATIVE else ""
+        return stray.roster, stray.value if len(stray.value) > _LONGEST_IN_BATCH else ""
 
-    return Batcher(place, group, TOGETHER)
+    return Batcher(place, group, BATCH_SIZE)
 
 
-TOGETHER = 20
-"""Strays that are asked about at once, at most."""
-_TALKATIVE = 60  # characters
-_MOST_SHOWN = 500  # members; endpoints bound what a schema may enumerate, in number
-_MOST_ENUMERATED = 15_000  # and in characters
-_CLOSEST = _MOST_SHOWN // TOGETHER
+BATCH_SIZE = 20
+"""The most strays in a request."""
+_LONGEST_IN_BATCH = 60  # characters of a value that shares a request
+_MOST_SHOWN = 500  # members in a schema; endpoints limit their number
+_MOST_ENUMERATED = 15_000  # characters of the members in a schema; endpoints limit them too
+_CLOSEST = _MOST_SHOWN // BATCH_SIZE
 _MOST_ALIASES = 10
 
 
 def _shown(roster: Roster, values: Sequence[str]) -> tuple[tuple[str, tuple[str, ...]], ...]:
-    """The members that a model is shown: all of them, or those closest to each of the values."""
+    """The members that a request shows: all of them, or those closest to each value."""
     room = sum(len(member) for member, _ in roster.names)
     if len(roster.names) <= _MOST_SHOWN and room <= _MOST_ENUMERATED:
         return roster.names
@@ -147,7 +147,7 @@ def _shown(roster: Roster, values: Sequence[str]) -> tuple[tuple[str, tuple[str,
 
 @lru_cache(maxsize=16)
 def _spelt(roster: Roster) -> list[tuple[int, str]]:
-    """The number of a member and one of its names, folded, for all names."""
+    """All names of the roster, as (number of the member, folded name)."""
     return [
         (number, fold(name))
         for number, (member, aliases) in enumerate(roster.names)
@@ -172,7 +172,7 @@ def _member_schema(values: int, members: tuple[str, ...]) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """Values of a field that may be one, of which a model is asked; `scope` says what is one."""
+    """Values of a field that may name one thing. `scope` says what counts as one thing."""
 
     field: str
     scope: str
@@ -181,7 +181,7 @@ class Block:
 
 @dataclass(frozen=True, slots=True)
 class Same:
-    """Two or more values of a block that are one, and why."""
+    """Two or more values of a block that name one thing, and the reason."""
 
     values: tuple[str, ...]
     reason: str
@@ -189,15 +189,16 @@ class Same:
 
 @dataclass(frozen=True, slots=True)
 class Merged:
-    """What of a block is one; the rest of it is distinct. And what asking took."""
+    """The values of a block that name one thing, and the usage of the request. The other values are
+    distinct."""
 
     same: tuple[Same, ...]
     usage: Usage
 
 
 async def merge(block: Block, ask: Ask, model: str, effort: Effort) -> Merged:
-    """Ask which values of a block are one. Raises what `ask` raises, and UnusableReply if the reply
-    leaves out a value."""
+    """Ask which values of a block name one thing. Raises the exceptions of `ask`, and UnusableReply
+    if the reply leaves out a value."""
     system = Template(_DEDUPE).substitute(
         field=as_json(block.field), scope=as_json(block.scope or _NO_SCOPE)
     )
@@ -213,14 +214,15 @@ _NO_SCOPE = "(not given: what the field's name says, each thing of that kind)"
 
 @lru_cache(maxsize=64)
 def _first_schema(values: int) -> str:
-    """A first for every value, none of them later than it: whatever meets this is a partition."""
+    """The schema of a reply: for each value the first value that names the same thing, which is not
+    later than the value itself. Every reply that meets it is a partition."""
     firsts = ({"type": "integer", "enum": [*range(1, n + 1)]} for n in range(1, values + 1))
     return json.dumps(numbered([closed(reason=REASON, first=first) for first in firsts]))
 
 
 def _same(values: Sequence[str], said: Mapping[str, Any]) -> tuple[Same, ...]:
-    """What an answer makes one. Values whose numbers contradict each other never are, not by way
-    of a third either: no model may forgive that."""
+    """The groups of values that a reply joins. Values whose numbers contradict each other stay
+    apart, also through a third value, whatever the reply says."""
     together: list[list[str]] = []
     reasons: list[list[str]] = []
     of: list[int] = []
@@ -248,8 +250,8 @@ def _contradict(one: str, other: str) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Clusters:
-    """The values of an axis by the cluster that each belongs to; why, where a model joined it with
-    others; and those that a model was asked about in vain, with what went wrong."""
+    """The clusters of an axis: `names` has the cluster of each value, `reasons` why a model joined
+    it with others, and `undecided` the error of a request that was not answered."""
 
     names: Mapping[str, str]
     reasons: Mapping[str, str]
@@ -257,11 +259,11 @@ class Clusters:
 
 
 class Candidates:
-    """The values of an axis on their way to clusters: which `blocks` are to be asked about, and
-    what the answers make of them. Values that differ in form alone are one from the start."""
+    """The values of an axis before deduplication. `blocks` has the blocks to ask about. Values that
+    differ in form alone are joined without a request."""
 
     def __init__(self, axis: Axis, values: Iterable[str]) -> None:
-        """CPU work, about 0.1 ms a value; up to 0.3 ms for values made to look alike."""
+        """Find the blocks. CPU work: 0.1 ms for a value, up to 0.3 ms if values look alike."""
         assert isinstance(axis.identity, Semantic)
         self._folds = cluster(axis, values)
         spelt: dict[str, str] = {}
@@ -276,9 +278,9 @@ class Candidates:
         ]
 
     def clusters(self, ends: Iterable[Merged | Exception]) -> Clusters:
-        """The clusters, from what became of each block. One is called by the shortest folded form
-        in it, the first of the alphabet among equals. A block without an answer is left as the
-        lexical rules have it; raises what concerns more than that block."""
+        """The clusters, from the result or exception for each block. A cluster is named by its
+        shortest folded form, the first in the alphabet among equals. If the request for a block
+        failed, its values stay as they are; exceptions that concern other blocks too are raised."""
         names: dict[str, str] = {}
         reasons: dict[str, str] = {}
         undecided: dict[str, str] = {}

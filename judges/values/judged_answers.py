@@ -1,5 +1,5 @@
-"""Questions to a model about short answers: whether an answer that form does not decide is right,
-and what made a wrong attempt fail (K-BrowseComp, section 4 and table 1)."""
+"""Questions to a model about short answers (answers.md, items 2 and 4; K-BrowseComp, section 4 and
+table 1): whether an undecided answer is right, and why a wrong attempt failed."""
 
 import json
 import re
@@ -17,13 +17,15 @@ from judges.values.answers import Outcome, Reading, decide, read
 
 _LAYOUT = 1
 ROOM = 60_000
-"""Characters of an attempt that a model is shown."""
+"""The characters of an attempt that a request shows."""
 ROOMS_TRIED = 3
-"""How often what is too long for the model is cut to a quarter of the room."""
+"""The most requests for one attempt that is too long for the model. Each has a quarter of the room
+of the one before."""
 
 
 async def _fitting(ask: Ask, request: Callable[[int], Request]) -> Reply:
-    """The answer to the request of so many characters that fits the model."""
+    """The reply to the first request that fits the model. `request` makes one with that many
+    characters. Raises TooLong if none fits."""
     room = ROOM
     for _ in range(ROOMS_TRIED):
         try:
@@ -39,8 +41,9 @@ async def _fitting(ask: Ask, request: Callable[[int], Request]) -> Reply:
 
 @dataclass(frozen=True, slots=True)
 class Doubt:
-    """An answer that form does not decide. Where nothing marks one (`marked` is false) it is the
-    whole response, in which a model may find one. `beside` is what is said around it."""
+    """An undecided answer. `golds` has the gold answer and its aliases. If the response marks no
+    answer, `marked` is false and `answer` is the whole response, in which a model may find one.
+    `beside` is the text around the answer."""
 
     question: str
     golds: tuple[str, ...]
@@ -51,8 +54,8 @@ class Doubt:
 
 @dataclass(frozen=True, slots=True)
 class Decided:
-    """An outcome, why, and what asking took; `extracted` is the final answer that a model found
-    in a response that marks none."""
+    """The outcome, the reason, and the usage of the requests. `extracted` is the final answer that
+    a model found in a response without a marked answer."""
 
     outcome: Outcome
     extracted: str | None
@@ -66,15 +69,15 @@ _CONFIDENCE = re.compile(
 
 
 def doubt(question: str, golds: Sequence[str], response: str) -> Doubt:
-    """What is to be asked about a response that is undecided. CPU work on hostile text."""
+    """The question about an undecided response. CPU work on hostile text."""
     reading = read(response)
     beside = _CONFIDENCE.sub("", _ends(reading.beside, ROOM)).strip()
     return Doubt(question, tuple(golds), _ends(reading.answer, ROOM), beside, reading.marked)
 
 
 async def judge(doubt: Doubt, ask: Ask, model: str, effort: Effort) -> Decided:
-    """Decide if an answer is right. An answer in which a value differs is wrong whatever the model
-    says.
+    """Ask whether an answer is right. An answer with a value that differs is wrong, whatever the
+    model says.
 
     A reply that extracts an answer which is not in the response is an unusable reply: the request
     is repeated with this fault, in at most ATTEMPTS attempts. Raises what `ask` raises, and
@@ -138,7 +141,7 @@ def _outcome(doubt: Doubt, found: str | None, correct: bool) -> Outcome:
 
 
 def _stands(answer: str, text: str) -> bool:
-    """Whether a text has an answer in it, white space, case and Markdown aside."""
+    """Whether a text contains an answer, apart from white space, letter case and Markdown."""
     answer, text = ("".join(plain(part).casefold().split()) for part in (answer, text))
     return answer in text
 
@@ -156,14 +159,13 @@ MODES: Mapping[str, str] = {
     "F7": "tracking constraints: a condition of the question was dropped or not checked",
     "F8": "a calculation or procedure on the way went wrong",
 }
-"""Why attempts fail (K-BrowseComp, table 1)."""
+"""The failure modes (answers.md, item 4; K-BrowseComp, table 1)."""
 _FAILURE, FAILURE_VERSION = read_prompt(__file__, "failure", _LAYOUT, MODES)
 
 
 @dataclass(frozen=True, slots=True)
 class Failed:
-    """An attempt that failed: its answer (empty where it gave none) and its steps, as `steps`
-    shows them."""
+    """A failed attempt: its answer (empty if there is none), and its steps, from `steps`."""
 
     question: str
     golds: tuple[str, ...]
@@ -173,7 +175,7 @@ class Failed:
 
 @dataclass(frozen=True, slots=True)
 class Labelled:
-    """A failure mode, why, and what asking took."""
+    """The failure mode, the reason, and the usage of the request."""
 
     mode: str
     reason: str
@@ -185,8 +187,8 @@ _MOST_STEPS = 1_000
 
 
 def steps(trajectory: Any) -> str:
-    """A trajectory (any JSON) as a model is shown it: a step a line as JSON, cut where one is long
-    and where they are many. CPU work."""
+    """A trajectory (any JSON) as a request shows it: one line of JSON for each step. Long steps are
+    cut; of many steps those in the middle are left out. CPU work."""
     every = trajectory if isinstance(trajectory, list) else [trajectory]
     if len(every) > _MOST_STEPS:
         head = _MOST_STEPS // 4
@@ -196,7 +198,7 @@ def steps(trajectory: Any) -> str:
 
 
 async def label(failed: Failed, ask: Ask, model: str, effort: Effort) -> Labelled:
-    """What made an attempt fail. Raises what `ask` raises."""
+    """Ask why an attempt failed. Raises the exceptions of `ask`."""
     reply = await _fitting(ask, lambda room: _why(failed, room, model, effort))
     return Labelled(reply.value["mode"], reason(reply.value), reply.usage)
 
@@ -217,7 +219,7 @@ def _why(failed: Failed, room: int, model: str, effort: Effort) -> Request:
 _MODE = json.dumps(closed(reason=REASON, mode={"type": "string", "enum": list(MODES)}))
 
 
-# ----------------------------------------------------------------------------------------- for both
+# ------------------------------------------------------------------------------------------- shared
 
 
 def _attempt(parts: Mapping[str, str]) -> str:
@@ -225,7 +227,7 @@ def _attempt(parts: Mapping[str, str]) -> str:
 
 
 def _ends(text: str, room: int) -> str:
-    """A text, or where it is longer than `room` its beginning and, mostly, its end."""
+    """The text, cut to `room` characters: a quarter from its beginning, the rest from its end."""
     if len(text) <= room:
         return text
     head = room // 4

@@ -1,8 +1,8 @@
-"""Questions to a model about tables: whether two cells say the same under their column's criterion,
-and which row of a gold table a key in other words names (Ko-WideSearch, "Scoring Details";
-WideSearch's metric `llm_judge`).
+"""Questions to a model about tables (tables.md, item 5; Ko-WideSearch, "Scoring Details";
+WideSearch's metric `llm_judge`): whether two cells say the same under the criterion of their
+column, and which gold row a key in other words names.
 
-What strict comparison shows to differ binds the model: see `differs`.
+A model cannot overrule a difference that the strict comparison shows: see `differs`.
 """
 
 import json
@@ -33,16 +33,18 @@ _LAYOUT = 1
 _CELLS, CELLS_VERSION = read_prompt(__file__, "cells", _LAYOUT)
 _KEYS, KEYS_VERSION = read_prompt(__file__, "keys", _LAYOUT)
 
-TOGETHER = 25
-"""Cells of a column, or keys of a table, that are asked about at once, at most."""
+BATCH_SIZE = 25
+"""The most cells of a column, or keys of a table, in a request."""
 LONGEST = 1_000
-"""Characters of a cell that a model is shown."""
+"""The characters of a cell that a request shows."""
 
 
 def differs(kind: str, gold: Cell, pred: Cell) -> bool:
-    """Whether strict comparison shows that two cells that do not match are not one, whatever a
-    model says of them: two numbers, dates or members of a roster, in a column of such; elsewhere
-    two values beside one another, and names of which each has a number that the other lacks."""
+    """Whether two cells that are not equal differ for certain, so that no model is asked.
+
+    In a column of the MEASURED kinds: both cells have a value. In other columns: comparable values
+    in them differ (`surface.differ`), or, for names, each has a number that the other lacks.
+    """
     if kind in MEASURED:
         return gold.value is not None and pred.value is not None
     if surface.differ(surface.clean(gold.shown), surface.clean(pred.shown)):
@@ -52,7 +54,7 @@ def differs(kind: str, gold: Cell, pred: Cell) -> bool:
 
 
 MEASURED = frozenset(("int", "float", "date", "enum"))
-"""Kinds of columns whose cells say a value that can be put beside another."""
+"""The kinds of columns whose values are comparable."""
 
 
 # -------------------------------------------------------------------------------------------- cells
@@ -60,8 +62,8 @@ MEASURED = frozenset(("int", "float", "date", "enum"))
 
 @dataclass(frozen=True, slots=True)
 class Pair:
-    """A gold cell and a predicted one that strict comparison does not find the same. `source` is
-    whose it is: what one source wrote is not shown beside what another did."""
+    """A gold cell and a predicted cell that are not equal by the strict comparison. `source` is the
+    number of the submission: a request shows the cells of one submission only."""
 
     column: str
     criterion: str
@@ -71,26 +73,26 @@ class Pair:
 
     @property
     def parts(self) -> tuple[str, ...]:
-        """All that the answer depends on."""
+        """The parts that the answer depends on, for the cache key."""
         return self.column, self.criterion, self.gold, self.pred
 
 
 @dataclass(frozen=True, slots=True)
 class Ruled:
-    """Whether a pair is the same, why, and what asking took."""
+    """Whether the cells of a pair say the same, the reason, and the usage of the request."""
 
     same: bool
     reason: str
     usage: Usage
 
 
-_TALKATIVE = 60
-"""Characters. Shorter cells turn up in many tables, with one answer for all of them: it is not
-given beside what is long enough to talk the model round."""
+_LONGEST_SHARED = 60
+"""The characters of a short cell. The answer about a short cell serves many tables, so its request
+must not show longer cells, which could influence the answer."""
 
 
 def judging_cells(ask: Ask, model: str, effort: Effort) -> Batcher[Pair, Ruled]:
-    """Rules on pairs, many of one column and one source in a request."""
+    """A batcher that asks about pairs, many of one column and one source in a request."""
 
     async def rule(pairs: Sequence[Pair]) -> list[Ruled | Exception]:
         shown = [{"gold": _cut(pair.gold), "predicted": _cut(pair.pred)} for pair in pairs]
@@ -115,8 +117,8 @@ def judging_cells(ask: Ask, model: str, effort: Effort) -> Batcher[Pair, Ruled]:
 
     return Batcher(
         rule,
-        lambda pair: (pair.source, pair.column, pair.criterion, len(pair.pred) > _TALKATIVE),
-        TOGETHER,
+        lambda pair: (pair.source, pair.column, pair.criterion, len(pair.pred) > _LONGEST_SHARED),
+        BATCH_SIZE,
     )
 
 
@@ -131,7 +133,7 @@ def _same(count: int) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Roster:
-    """The keys of gold rows: the names of the key columns, and a row's number with its cells."""
+    """The keys of gold rows: the names of the key columns, and each row's number and cells."""
 
     columns: tuple[str, ...]
     rows: tuple[tuple[int, tuple[str, ...]], ...]
@@ -139,7 +141,7 @@ class Roster:
 
 @dataclass(frozen=True, slots=True)
 class Key:
-    """The key of a predicted row that no gold row has in these words. `source` as in Pair."""
+    """The key of a predicted row that equals no gold key. `source` as in Pair."""
 
     roster: Roster
     cells: tuple[str, ...]
@@ -148,7 +150,8 @@ class Key:
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """The number of the gold row that a key names (None: of none), why, and what asking took."""
+    """The number of the gold row that a key names (None: no row), the reason, and the usage of the
+    request."""
 
     gold_row: int | None
     reason: str
@@ -156,7 +159,7 @@ class Found:
 
 
 def finding_rows(ask: Ask, model: str, effort: Effort) -> Batcher[Key, Found]:
-    """Finds the rows of keys, many of one table and one source in a request."""
+    """A batcher that asks for the rows of keys, many of one table and one source in a request."""
 
     async def find(keys: Sequence[Key]) -> list[Found | Exception]:
         roster = keys[0].roster
@@ -182,7 +185,7 @@ def finding_rows(ask: Ask, model: str, effort: Effort) -> Batcher[Key, Found]:
             for said, usage in by_number(reply, len(keys))
         ]
 
-    return Batcher(find, lambda key: (key.source, key.roster), TOGETHER)
+    return Batcher(find, lambda key: (key.source, key.roster), BATCH_SIZE)
 
 
 @lru_cache(maxsize=64)
@@ -193,11 +196,11 @@ def _row(count: int, numbers: tuple[int, ...]) -> str:
     return json.dumps({**schema, "$defs": {"row": row}})
 
 
-# ----------------------------------------------------------------------------------------- for both
+# ------------------------------------------------------------------------------------------- shared
 
 
 def _numbered(what: str, values: Sequence[Any]) -> str:
-    """Strangers' values as one JSON object by number, fenced."""
+    """Values of strangers as one JSON object by number, fenced."""
     content = json.dumps(dict(enumerate(values, 1)), ensure_ascii=False, indent=0)
     return fenced(what, content)[0]
 

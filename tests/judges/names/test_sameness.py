@@ -22,8 +22,8 @@ from judges.endpoint.questions import (
 from judges.names.axes import Axis, cluster
 from judges.names.policies import Closed, Semantic
 from judges.names.sameness import (
+    BATCH_SIZE,
     LONGEST,
-    TOGETHER,
     Block,
     Candidates,
     Clusters,
@@ -85,7 +85,7 @@ async def test_what_comes_at_one_moment_is_asked_about_together_and_answered_for
     values = [f"value {number}" for number in range(1000)]
     placed = await asyncio.gather(*(place(Stray(STATES, value)) for value in values))
     assert [one.reason for one in placed] == values
-    assert len(model.asked) == 1000 / TOGETHER
+    assert len(model.asked) == 1000 / BATCH_SIZE
     assert sum((one.usage for one in placed), Usage()).calls == len(model.asked)
 
 
@@ -172,7 +172,7 @@ async def test_who_stops_waiting_takes_no_answer_from_the_others() -> None:
 async def test_of_a_large_roster_the_closest_members_are_shown() -> None:
     members = tuple(companies(5000))
     roster = Roster.of("company", Closed(members=members))
-    wanted = members[100 : 100 + TOGETHER]
+    wanted = members[100 : 100 + BATCH_SIZE]
     model = Model(lambda values: [{"reason": "", "member": v.rstrip("!x ")} for v in values])
     place = placing(model, "m", "low")
     placed = await asyncio.gather(*(place(Stray(roster, f"{member} xx!")) for member in wanted))
