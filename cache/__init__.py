@@ -1,1 +1,1 @@
-"""What is known already: an append-only ledger and a store of page bodies."""
+"""The cache: an append-only ledger of results and a store of page bodies."""

@@ -1,4 +1,4 @@
-"""The store of page bodies and extracted texts: bytes under the digest of what they are."""
+"""The store of page bodies and extracted texts: bytes by the digest of their content."""
 
 import asyncio
 import re
@@ -8,15 +8,17 @@ from pathlib import Path
 import diskcache
 from diskcache.core import MODE_BINARY, MODE_RAW, UNKNOWN
 
-from cache.errors import MissingBody, explained
+from cache.errors import MissingBody, cache_errors
 from cache.keys import content_digest
 
 _FILE = re.compile(r"[0-9a-f]{2}/[0-9a-f]{2}/[0-9a-f]+\.val")
 
 
 class _BytesDisk(diskcache.Disk):  # type: ignore[misc]
-    """Keeps bytes under strings. diskcache would pickle anything else, and unpickling what lies in
-    a folder runs whatever its author wished."""
+    """Keeps bytes under string keys, and nothing else.
+
+    diskcache would pickle other values. To unpickle a file runs any code that its author chose.
+    """
 
     def put(self, key: object) -> tuple[str, bool]:
         if type(key) is not str:
@@ -37,40 +39,41 @@ class _BytesDisk(diskcache.Disk):  # type: ignore[misc]
         if mode == MODE_BINARY and filename and _FILE.fullmatch(filename):
             content: bytes = super().fetch(mode, filename, value, read)
             return content
-        raise OSError("not a body")  # which diskcache takes for a file that is gone
+        raise OSError("not a body")  # diskcache reads this as a missing file
 
 
 class Bodies:
     """Bytes by content digest, in a folder that processes and threads may share.
 
-    Blocking, but for `aput`. Every method raises `CacheError` when the folder cannot be used.
+    All methods but `aput` block. Every method raises CacheError if the folder cannot be used.
     """
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
-        with explained(folder):
+        with cache_errors(folder):
             self._store = diskcache.Cache(
                 folder,
                 disk=_BytesDisk,
                 eviction_policy="none",
                 size_limit=2**62,
                 cull_limit=0,
-                sqlite_synchronous=1,  # NORMAL: a power cut may cost the last bodies, no more
+                sqlite_synchronous=1,  # NORMAL: a power failure may lose the last bodies only
             )
 
     def put(self, body: bytes) -> str:
-        """Keep `body` and return its digest. A damaged copy is replaced."""
+        """Store `body` and return its digest. A damaged copy is replaced."""
         digest = content_digest(body)
-        with explained(self._folder):
+        with cache_errors(self._folder):
             if digest not in self._store:
-                self._store.add(digest, body)  # another process may have been first: keep its copy
+                self._store.add(digest, body)  # keeps the copy of another process that was first
             elif self._store.get(digest) != body:
                 self._store.set(digest, body)
         return digest
 
     def get(self, digest: str) -> bytes:
-        """The body with this digest, verified. Raises `MissingBody` where there is none."""
-        with explained(self._folder):
+        """Read the body with this digest and verify it. Raises MissingBody if it is missing or
+        damaged."""
+        with cache_errors(self._folder):
             body: bytes | None = self._store.get(digest)
         if body is None:
             state = "cannot be read" if digest in self else "is missing"
@@ -84,24 +87,24 @@ class Bodies:
         return await asyncio.to_thread(self.put, body)
 
     def __contains__(self, digest: str) -> bool:
-        with explained(self._folder):
+        with cache_errors(self._folder):
             return digest in self._store
 
     def __iter__(self) -> Iterator[str]:
-        """The digests of all bodies, without holding them. An iteration stays in its thread."""
-        with explained(self._folder):
+        """Give the digests of all bodies, one by one. Use an iteration in one thread only."""
+        with cache_errors(self._folder):
             yield from self._store
 
     def __len__(self) -> int:
-        with explained(self._folder):
+        with cache_errors(self._folder):
             return len(self._store)
 
     def size(self) -> int:
-        """Bytes on disk."""
-        with explained(self._folder):
+        """Count the bytes on disk."""
+        with cache_errors(self._folder):
             size: int = self._store.volume()
         return size
 
     def close(self) -> None:
-        """Close this thread's files."""
+        """Close the files of this thread."""
         self._store.close()

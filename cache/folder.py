@@ -7,16 +7,16 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+from cache.batches import batches
 from cache.bodies import Bodies
-from cache.errors import CacheError, MissingBody, explained
+from cache.errors import CacheError, MissingBody, cache_errors
 from cache.ledger import Ledger, StageSize, StoredRow
-from cache.threads import batches
-from cache.visits import bodies_needed
+from cache.responses import bodies_needed
 
 
 @dataclass(frozen=True, slots=True)
 class Stats:
-    """What a cache holds: rows and bytes by stage, bodies and their bytes on disk."""
+    """The contents of a cache: rows and bytes by stage, bodies and their bytes on disk."""
 
     stages: Mapping[str, StageSize]
     bodies: int
@@ -24,16 +24,18 @@ class Stats:
 
 
 @dataclass(frozen=True, slots=True)
-class Damage:
-    """Something that cannot be read back as it was written."""
+class DamagedEntry:
+    """A part of the cache that cannot be read back as it was written."""
 
     where: str
-    what: str
+    problem: str
 
 
 class Cache:
-    """A folder that keeps what was worked out (`ledger`) and what it was worked out from
-    (`bodies`). Use it as `async with Cache.open(folder) as cache`."""
+    """A folder with the results of stages (`ledger`) and the bodies of pages (`bodies`).
+
+    Use it as `async with Cache.open(folder) as cache`.
+    """
 
     def __init__(self, folder: Path, ledger: Ledger, bodies: Bodies) -> None:
         self.folder = folder
@@ -43,9 +45,8 @@ class Cache:
     @classmethod
     @asynccontextmanager
     async def open(cls, folder: Path) -> AsyncIterator["Cache"]:
-        """Open `folder`, made if it is not there. Raises `CacheError` at once if it cannot be
-        written."""
-        await asyncio.to_thread(_see_writable, folder)
+        """Open `folder`; create it if it is missing. Raises CacheError if it cannot be written."""
+        await asyncio.to_thread(_check_writable, folder)
         bodies = await asyncio.to_thread(Bodies, folder / "bodies")
         ledger = await Ledger.open(folder / "ledger.sqlite3")
         try:
@@ -55,54 +56,54 @@ class Cache:
             bodies.close()
 
     async def stats(self) -> Stats:
-        """Count everything."""
+        """Count the rows and bodies."""
         stages = await self.ledger.sizes()
         return Stats(stages, len(self.bodies), await asyncio.to_thread(self.bodies.size))
 
-    async def verify(self) -> AsyncIterator[Damage]:
-        """Read everything back and yield what is damaged: the ledger's file, its rows, bodies that
-        rows need, bodies."""
+    async def verify(self) -> AsyncIterator[DamagedEntry]:
+        """Read everything back and give each damaged entry: of the ledger's file, its rows, the
+        bodies that rows need, and the other bodies."""
         try:
             for fault in await self.ledger.faults():
-                yield Damage("ledger", fault)
+                yield DamagedEntry("ledger", fault)
             async for page in self.ledger.pages():
-                for damage in await asyncio.to_thread(self._damaged_rows, page):
-                    yield damage
-        except CacheError as error:  # the structure itself: nothing behind it can be reached
-            yield Damage("ledger", str(error))
+                for entry in await asyncio.to_thread(self._damaged_rows, page):
+                    yield entry
+        except CacheError as error:  # the file's structure is damaged: its rows cannot be read
+            yield DamagedEntry("ledger", str(error))
         try:
             async for digests in batches(self.bodies, 100):
-                for damage in await asyncio.to_thread(self._damaged_bodies, digests):
-                    yield damage
+                for entry in await asyncio.to_thread(self._damaged_bodies, digests):
+                    yield entry
         except CacheError as error:
-            yield Damage("bodies", str(error))
+            yield DamagedEntry("bodies", str(error))
 
-    def _damaged_rows(self, page: list[StoredRow]) -> list[Damage]:
+    def _damaged_rows(self, page: list[StoredRow]) -> list[DamagedEntry]:
         found = []
         for stored in page:
             where = f"ledger row {stored.id} ({stored.row.stage} {stored.row.key.hex()})"
             if not stored.intact:
-                found.append(Damage(where, "its checksum does not hold"))
+                found.append(DamagedEntry(where, "its checksum is wrong"))
                 continue
             found += [
-                Damage(where, f"its body {digest} is missing")
+                DamagedEntry(where, f"its body {digest} is missing")
                 for digest in bodies_needed(stored.row.value)
                 if digest not in self.bodies
             ]
         return found
 
-    def _damaged_bodies(self, digests: list[str]) -> list[Damage]:
+    def _damaged_bodies(self, digests: list[str]) -> list[DamagedEntry]:
         found = []
         for digest in digests:
             try:
                 self.bodies.get(digest)
             except MissingBody as error:
-                found.append(Damage(f"body {digest}", str(error)))
+                found.append(DamagedEntry(f"body {digest}", str(error)))
         return found
 
 
-def _see_writable(folder: Path) -> None:
-    with explained(folder):
+def _check_writable(folder: Path) -> None:
+    with cache_errors(folder):
         folder.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryFile(dir=folder):
             pass

@@ -1,4 +1,4 @@
-"""What was worked out once: an append-only table of results by stage and key."""
+"""The ledger: an append-only table of results by stage and key."""
 
 import time
 import zlib
@@ -11,7 +11,7 @@ from typing import Any
 
 import aiosqlite
 
-from cache.errors import CacheError, explained
+from cache.errors import CacheError, cache_errors
 
 _VERSION = 1
 _SCHEMA = f"""
@@ -28,8 +28,8 @@ CREATE INDEX IF NOT EXISTS rows_by_key ON rows (key, time);
 PRAGMA user_version = {_VERSION};
 COMMIT;
 """
-_WAIT = 60.0  # seconds, for another process that writes
-_GROUP = 1000  # rows a statement
+_LOCK_TIMEOUT = 60.0  # seconds to wait while another process writes
+_GROUP = 1000  # rows in one statement
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,14 +43,17 @@ class Row:
 
     @property
     def checksum(self) -> int:
-        """CRC-32 of all of it."""
+        """CRC-32 of all fields."""
         return _checksum(self.stage.encode(), self.key, self.value, self.time)
 
 
 @dataclass(frozen=True, slots=True)
 class StoredRow:
-    """A row as it was read back from the place `id`. Where its checksum does not hold it is not
-    `intact`, and only what is left of its stage and key is told."""
+    """A row as it was read back; `id` is its SQLite row id.
+
+    It is `intact` if its checksum matches. Otherwise only its stage and key are given, as far as
+    they can be read.
+    """
 
     id: int
     row: Row
@@ -59,7 +62,7 @@ class StoredRow:
 
 @dataclass(frozen=True, slots=True)
 class StageSize:
-    """What a stage holds: rows, and bytes of their values."""
+    """The rows of a stage, and the bytes of their values."""
 
     rows: int
     bytes: int
@@ -72,7 +75,7 @@ def _checksum(stage: bytes, key: bytes, value: bytes, at: int) -> int:
 def _holds(checksum: object, stage: bytes, key: bytes, value: bytes, at: int) -> bool:
     try:
         return checksum == _checksum(stage, key, value, at)
-    except TypeError:  # damage can change what type SQLite takes a field for
+    except TypeError:  # damage can change the type of a field
         return False
 
 
@@ -83,23 +86,24 @@ def _groups(items: Iterable[Any]) -> Iterator[list[Any]]:
 
 
 class Ledger:
-    """Rows in SQLite, appended and never changed; of rows with one stage and key the newest counts.
+    """Rows in SQLite, appended and never changed. The newest row of a stage and key counts.
 
-    Several processes may use a ledger at once. Every method raises `CacheError` when the file
-    cannot be used. What was appended survives a killed process.
+    Several processes may use a ledger at once. Appended rows survive a killed process. Every method
+    raises CacheError if the file cannot be used.
     """
 
     def __init__(self, path: Path, reader: aiosqlite.Connection, writer: aiosqlite.Connection):
         self._path = path
-        # Two connections, so that look-ups go on while an append waits for another process.
+        # Two connections: reading continues while an append waits for another process.
         self._reader = reader
         self._writer = writer
 
     @classmethod
     async def open(cls, path: Path) -> "Ledger":
-        """Open the ledger at `path`, made if it is not there, and see that it can be written."""
-        async with AsyncExitStack() as stack:  # a connection left open would keep its thread
-            with explained(path):
+        """Open the ledger at `path`; create it if it is missing. Raises CacheError if it cannot be
+        written."""
+        async with AsyncExitStack() as stack:  # an open connection keeps its thread alive
+            with cache_errors(path):
                 writer = await stack.enter_async_context(_connection(path))
                 await _tune(writer)
                 await _prepare(writer, path)
@@ -109,22 +113,22 @@ class Ledger:
         return cls(path, reader, writer)
 
     async def close(self) -> None:
-        """Close the file. Appends that were awaited are in it."""
-        with explained(self._path):
+        """Close the file. It has all appends that were awaited."""
+        with cache_errors(self._path):
             await self._reader.close()
             await self._writer.close()
 
     async def get_many(self, stage: str, keys: Sequence[bytes]) -> dict[bytes, bytes]:
-        """The newest intact value of each of `keys` that has one."""
+        """Give the newest intact value of each of `keys` that has one."""
         found: dict[bytes, bytes] = {}
         for group in _groups(keys):
-            with explained(self._path):
+            with cache_errors(self._path):
                 rows = await self._reader.execute_fetchall(
                     "SELECT key, time, checksum, value FROM rows WHERE stage = ?"
                     f" AND key IN ({','.join('?' * len(group))}) ORDER BY key, time, id",
                     (stage, *group),
                 )
-            found |= {  # the newest comes last and stays
+            found |= {  # the newest comes last and replaces the others
                 key: value
                 for key, at, checksum, value in rows
                 if _holds(checksum, stage.encode(), key, value, at)
@@ -132,13 +136,13 @@ class Ledger:
         return found
 
     async def append_many(self, stage: str, rows: Iterable[tuple[bytes, bytes]]) -> None:
-        """Append (key, value) pairs. When this returns they are kept."""
+        """Append (key, value) pairs. They are stored when this returns."""
         now = time.time_ns()
         for group in _groups(rows):
             await self._insert([Row(stage, key, value, now) for key, value in group])
 
     async def merge(self, rows: Iterable[Row]) -> int:
-        """Append those of `rows` that are not there yet, with their own times; return how many."""
+        """Append the rows that are not in the ledger yet, with their own times; return how many."""
         added = 0
         for group in _groups(rows):
             added += await self._insert(
@@ -149,25 +153,24 @@ class Ledger:
         return added
 
     async def _insert(self, rows: Sequence[Row], condition: str = "") -> int:
-        # One statement is one transaction and one hop to the thread, and whoever awaits it may be
-        # cancelled without leaving either half done.
+        # One statement is one transaction and one call to the thread. If the caller is cancelled,
+        # neither is left half done.
         sql = (
             "INSERT INTO rows (stage, key, time, checksum, value)"
             " WITH new (stage, key, time, checksum, value) AS"
             f" (VALUES {','.join(['(?,?,?,?,?)'] * len(rows))}) SELECT * FROM new {condition}"
         )
         values = [(row.stage, row.key, row.time, row.checksum, row.value) for row in rows]
-        with explained(self._path):
+        with cache_errors(self._path):
             done = await self._writer.execute(sql, [field for row in values for field in row])
             await done.close()
         return done.rowcount
 
     async def pages(self) -> AsyncIterator[list[StoredRow]]:
-        """All rows in the order in which they were appended, a thousand at a time, damaged ones
-        as well."""
+        """Give all rows, also damaged ones, in the order of appending, a thousand at a time."""
         last = 0
         while True:
-            with explained(self._path):
+            with cache_errors(self._path):
                 rows = await self._reader.execute_fetchall(
                     "SELECT id, checksum, stage, key, value, time FROM rows WHERE id > ?"
                     " ORDER BY id LIMIT ?",
@@ -180,14 +183,14 @@ class Ledger:
             last = page[-1].id
 
     async def faults(self) -> list[str]:
-        """What SQLite finds wrong with the file's structure."""
-        with explained(self._path):
+        """Check the structure of the file; give the messages of SQLite, [] if it is sound."""
+        with cache_errors(self._path):
             rows = await self._reader.execute_fetchall("PRAGMA integrity_check")
         return [fault.decode(errors="replace") for (fault,) in rows if fault != b"ok"]
 
     async def sizes(self) -> dict[str, StageSize]:
-        """What each stage holds."""
-        with explained(self._path):
+        """Count the rows and bytes of each stage."""
+        with cache_errors(self._path):
             rows = await self._reader.execute_fetchall(
                 "SELECT stage, COUNT(*), SUM(LENGTH(value)) FROM rows GROUP BY stage ORDER BY stage"
             )
@@ -204,16 +207,16 @@ def _stored(id_: int, checksum: object, stage: Any, key: Any, value: Any, at: An
 
 
 def _connection(path: Path) -> aiosqlite.Connection:
-    return aiosqlite.connect(path, timeout=_WAIT, isolation_level=None)
+    return aiosqlite.connect(path, timeout=_LOCK_TIMEOUT, isolation_level=None)
 
 
 async def _tune(connection: aiosqlite.Connection) -> None:
-    connection.text_factory = bytes  # a damaged name is no UTF-8
+    connection.text_factory = bytes  # a damaged name may not be UTF-8
     for tuning in (
-        "synchronous = NORMAL",  # in WAL only a power cut can cost the last rows
-        "cache_size = -16384",  # KiB: the upper parts of a big index
-        "mmap_size = 33554432",  # faster to read; what is mapped counts as memory, so not all of it
-        "wal_autocheckpoint = 8000",  # keys fall all over the index: write its pages less often
+        "synchronous = NORMAL",  # in WAL, only a power failure can lose the last rows
+        "cache_size = -16384",  # KiB; holds the upper levels of a big index
+        "mmap_size = 33554432",  # bytes; reads faster, but counts as memory: not the whole file
+        "wal_autocheckpoint = 8000",  # pages; keys are spread over the index: write it less often
     ):
         await connection.execute_fetchall(f"PRAGMA {tuning}")
 

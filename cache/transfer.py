@@ -1,10 +1,9 @@
-"""Moving what a cache holds: a WARC with the bodies, and the ledger's rows beside it.
+"""Export and import of a cache: a WARC file with the bodies, and the ledger's rows beside it.
 
-`X.warc.gz` has a `response` record for every http answer (its body as it is in the store, so
-without the codings of its transfer), a `conversion` record for every rendered page, and a
-`resource` record named `urn:sha256:…` for every other body. `X.jsonl.gz` has a row a line: stage,
-key (hexadecimal), time (Unix, nanoseconds) and value: as it is where JSON gives the same bytes
-back, else in base64.
+`X.warc.gz` has a `response` record for every HTTP reply (its body as stored, without transfer and
+content codings), a `conversion` record for every rendered page, and a `resource` record named
+`urn:sha256:...` for every other body. `X.jsonl.gz` has a row a line: stage, key (hexadecimal), time
+(Unix, nanoseconds) and value: as JSON if JSON gives the same bytes back, otherwise in base64.
 """
 
 import asyncio
@@ -16,7 +15,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from http.client import responses
+from http.client import responses as reason_phrases
 from io import BytesIO
 from pathlib import Path
 from time import time_ns
@@ -32,13 +31,13 @@ from warcio.statusandheaders import (  # type: ignore[import-untyped]
 )
 from warcio.warcwriter import WARCWriter  # type: ignore[import-untyped]
 
+from cache.batches import batches
 from cache.bodies import Bodies
-from cache.errors import CacheError, MissingBody, explained
+from cache.errors import CacheError, MissingBody, cache_errors
 from cache.folder import Cache
 from cache.keys import content_digest
 from cache.ledger import Row, StoredRow
-from cache.threads import batches
-from cache.visits import Visit, bodies_needed, visit
+from cache.responses import StoredResponse, bodies_needed, stored_response
 
 _SUFFIX = ".warc.gz"
 _MAX_HEAD = 1 << 20  # bytes of a WARC record's own headers
@@ -52,8 +51,11 @@ _CODINGS = ("content-encoding", "transfer-encoding", "content-length")
 
 @dataclass(frozen=True, slots=True)
 class Exported:
-    """What went into the files. `damaged` counts the rows and bodies that were left out because
-    they, or a body that they need, are damaged or missing; `Cache.verify` names them."""
+    """The numbers of exported rows and bodies.
+
+    `damaged` counts the rows and bodies that were left out, because they or a body that they need
+    are damaged or missing; `Cache.verify` names them.
+    """
 
     rows: int
     bodies: int
@@ -62,7 +64,7 @@ class Exported:
 
 @dataclass(frozen=True, slots=True)
 class Imported:
-    """What the files held, and how many of the rows the ledger did not have yet."""
+    """The numbers of rows and bodies in the files; `new_rows` were not in the ledger before."""
 
     rows: int
     new_rows: int
@@ -70,19 +72,19 @@ class Imported:
 
 
 async def export(cache: Cache, path: Path) -> Exported:
-    """Write all that `cache` holds to `path` (its name ends in .warc.gz) and the .jsonl.gz beside.
+    """Write the whole cache to `path` (its name ends in .warc.gz) and to a .jsonl.gz beside it.
 
-    Both appear when they are whole. Raises `CacheError` where they cannot be written.
+    Both files appear when they are complete. Raises CacheError if they cannot be written.
     """
     targets = path, _rows_path(path)
     parts = [target.with_name(f"{target.name}.part") for target in targets]
     try:
-        with explained(path), parts[0].open("wb") as warc, gzip.open(parts[1], "wb") as lines:
+        with cache_errors(path), parts[0].open("wb") as warc, gzip.open(parts[1], "wb") as lines:
             writer = _Writer(cache.bodies, warc, lines)
             async for page in cache.ledger.pages():
                 await asyncio.to_thread(writer.rows, page)
             async for digests in batches(cache.bodies, 100):
-                await asyncio.to_thread(writer.rest, digests)
+                await asyncio.to_thread(writer.remaining, digests)
         for part, target in zip(parts, targets, strict=True):
             part.replace(target)
     finally:
@@ -92,10 +94,10 @@ async def export(cache: Cache, path: Path) -> Exported:
 
 
 async def import_(cache: Cache, path: Path) -> Imported:
-    """Add what `export` wrote to `cache`; importing again adds nothing.
+    """Add the files that `export` wrote to `cache`; a second import adds nothing.
 
-    Bodies come first, so that no row is without its own. Raises `CacheError` for files that are
-    truncated, damaged or not of this kind, before any row of them is added.
+    Bodies are added first, so that no row is without its bodies. Raises CacheError if a file is
+    truncated, damaged or not an export, before any row is added.
     """
     beside = _rows_path(path)
     bodies = rows = new = 0
@@ -114,7 +116,7 @@ def _rows_path(path: Path) -> Path:
     return path.with_name(path.name.removesuffix(_SUFFIX) + ".jsonl.gz")
 
 
-# Out.
+# Export.
 
 
 class _Writer:
@@ -128,38 +130,46 @@ class _Writer:
         self._lines = lines
 
     def rows(self, page: list[StoredRow]) -> None:
-        """Write the rows that are whole, each after its bodies."""
+        """Write the intact rows, each after its bodies."""
         for stored in page:
-            whole = stored.intact and self._bring(stored.row.value)
+            whole = stored.intact and self._write_needed(stored.row.value)
             if whole:
                 self._lines.write(_line(stored.row) + b"\n")
             self.row_count += whole
             self.damaged += not whole
 
-    def _bring(self, value: bytes) -> bool:
+    def _write_needed(self, value: bytes) -> bool:
         try:
-            if seen := visit(value):
-                self._visit(seen)
+            if response := stored_response(value):
+                self._response(response)
             for digest in bodies_needed(value):
                 self._resource(digest)
         except MissingBody:
             return False
         return True
 
-    def rest(self, digests: list[str]) -> None:
-        """Write the bodies that no row brought along."""
+    def remaining(self, digests: list[str]) -> None:
+        """Write the bodies that no row needs."""
         for digest in digests:
             try:
                 self._resource(digest)
             except MissingBody:
                 self.damaged += 1
 
-    def _visit(self, seen: Visit) -> None:
-        body = self._bodies.get(seen.sha256)
-        head = None if seen.rendered else _http_head(seen, len(body))
-        kind = "conversion" if seen.rendered else "response"
-        content_type = "application/http; msgtype=response" if head else _type_of(seen)
-        self._record(seen.url, kind, seen.sha256, body, content_type, _date(seen.fetched_at), head)
+    def _response(self, response: StoredResponse) -> None:
+        body = self._bodies.get(response.sha256)
+        head = None if response.rendered else _http_head(response, len(body))
+        kind = "conversion" if response.rendered else "response"
+        content_type = "application/http; msgtype=response" if head else _type_of(response)
+        self._record(
+            response.url,
+            kind,
+            response.sha256,
+            body,
+            content_type,
+            _date(response.fetched_at),
+            head,
+        )
 
     def _resource(self, digest: str) -> None:
         if digest not in self.written:
@@ -195,12 +205,12 @@ class _Writer:
 
 
 def _one_line(text: str) -> str:
-    """Headers come from servers: nothing in one may end its line."""
+    """Remove line ends from a header, since a server wrote it."""
     return re.sub(r"[\x00-\x1f\x7f]", " ", text)
 
 
-def _type_of(seen: Visit) -> str:
-    return _one_line(str(seen.headers.get("content-type", "text/html")))
+def _type_of(response: StoredResponse) -> str:
+    return _one_line(str(response.headers.get("content-type", "text/html")))
 
 
 def _date(fetched_at: str) -> str | None:
@@ -209,15 +219,15 @@ def _date(fetched_at: str) -> str | None:
     return None
 
 
-def _http_head(seen: Visit, length: int) -> StatusAndHeaders:
-    # The body lies in the store decoded; a header that says otherwise would have it decoded again.
+def _http_head(response: StoredResponse, length: int) -> StatusAndHeaders:
+    # The stored body is decoded. A header that names a coding would make readers decode it again.
     headers = [
         (name, _one_line(str(value)))
-        for name, value in seen.headers.items()
+        for name, value in response.headers.items()
         if _HEADER.fullmatch(name) and name.lower() not in _CODINGS
     ]
     headers.append(("content-length", str(length)))
-    status = f"{seen.status} {responses.get(seen.status, 'Unknown')}"
+    status = f"{response.status} {reason_phrases.get(response.status, 'Unknown')}"
     return StatusAndHeaders(status, headers, protocol="HTTP/1.1")
 
 
@@ -229,11 +239,11 @@ def _line(row: Row) -> bytes:
     return orjson.dumps(fields | {"base64": b64encode(row.value).decode()})
 
 
-# In.
+# Import.
 
 
 class _Unreadable(Exception):
-    """Why a file is not taken; the message has no place yet."""
+    """Why a file cannot be imported; the message does not name the file yet."""
 
 
 @contextmanager
@@ -248,12 +258,15 @@ def _reading(path: Path) -> Iterator[None]:
         ArchiveLoadFailed,
         StatusAndHeadersParserException,
     ) as error:
-        raise CacheError(f"{path}: not a whole export: {error}") from error
+        raise CacheError(f"{path}: not a complete export: {error}") from error
 
 
 class _Bounded:
-    """A file of which at most `room` bytes more may be read: warcio reads a line to its end, and
-    takes the end of a truncated file for the end of the archive."""
+    """A file of which at most `room` more bytes may be read.
+
+    warcio reads a line to its end, however long it is, and takes the end of a truncated file for
+    the end of the archive.
+    """
 
     def __init__(self, file: gzip.GzipFile) -> None:
         self.room = 0
@@ -271,16 +284,16 @@ class _Bounded:
 
 
 def _payloads(path: Path) -> Iterator[bytes]:
-    """The bodies in a WARC, each verified."""
+    """Give the bodies in a WARC file, each verified."""
     with _reading(path), gzip.open(path, "rb") as file:
         bounded = _Bounded(file)
         records = WARCIterator(bounded, no_record_parse=True)
-        records.reader.set_decomp(None)  # done above, and once
+        records.reader.set_decomp(None)  # gzip.open has decompressed the file
         while True:
             bounded.room = _MAX_HEAD
             record = next(records, None)
             if records.err_count:
-                raise _Unreadable("there is something between two records")
+                raise _Unreadable("there are other data between two records")
             if record is None:
                 return
             bounded.room = _MAX_BODY + _MAX_HEAD
@@ -295,12 +308,14 @@ def _payload(record: ArcWarcRecord) -> bytes:
     if record.rec_type == "response":
         payload = payload.partition(b"\r\n\r\n")[2]
     if claimed != f"sha256:{content_digest(payload)}":
-        raise _Unreadable(f"the record of {claimed or 'no digest'} does not hold what it says")
+        raise _Unreadable(
+            f"the record of {claimed or 'no digest'} has another body than its digest says"
+        )
     return payload
 
 
 def _rows(path: Path, bodies: Bodies) -> Iterator[Row]:
-    """The rows in a file, each checked to be one and to have its bodies."""
+    """Give the rows in a file. Each is checked, and its bodies must be in the store."""
     with _reading(path), gzip.open(path, "rb") as lines:
         number = 0
         while line := lines.readline(_MAX_LINE):
@@ -308,7 +323,7 @@ def _rows(path: Path, bodies: Bodies) -> Iterator[Row]:
             try:
                 row = _row(line)
             except (ValueError, TypeError, KeyError) as error:
-                raise _Unreadable(f"line {number} is no row: {error!r}") from error
+                raise _Unreadable(f"line {number} is not a row: {error!r}") from error
             for digest in bodies_needed(row.value):
                 if digest not in bodies:
                     raise _Unreadable(f"line {number} needs body {digest}, which is not there")
@@ -317,14 +332,16 @@ def _rows(path: Path, bodies: Bodies) -> Iterator[Row]:
 
 def _row(line: bytes) -> Row:
     if not line.endswith(b"\n"):
-        raise ValueError("it does not end")
+        raise ValueError("the line does not end")
     fields = orjson.loads(line)
     stage, key, at = fields["stage"], bytes.fromhex(fields["key"]), fields["time"]
-    names = type(stage) is str and stage.isprintable()  # they are told on terminals
+    names = type(stage) is str and stage.isprintable()  # they are printed on terminals
     if not names or not 0 < len(stage) <= _MAX_NAME or not 0 < len(key) <= _MAX_NAME:
-        raise ValueError("stage and key are short names")
-    if type(at) is not int or not 0 <= at <= time_ns() + _DAY:  # else it would win for ever
-        raise ValueError("time is in nanoseconds, and not in the future")
+        raise ValueError("stage and key must be short names")
+    if (
+        type(at) is not int or not 0 <= at <= time_ns() + _DAY
+    ):  # a row of the future would always be the newest
+        raise ValueError("time must be in nanoseconds, and not in the future")
     if "value" in fields:
         return Row(stage, key, orjson.dumps(fields["value"]), at)
     return Row(stage, key, b64decode(fields["base64"], validate=True), at)

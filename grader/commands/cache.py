@@ -41,7 +41,7 @@ def verify(cache: Path) -> None:
         async with Cache.open(cache) as opened:
             async for damage in opened.verify():
                 damaged = True
-                show(f"{damage.where}: {damage.what}")
+                show(f"{damage.where}: {damage.problem}")
         return damaged
 
     if run(work()):

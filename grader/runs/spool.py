@@ -6,7 +6,7 @@ from collections.abc import Hashable, Iterator
 from pathlib import Path
 from typing import Generic, Self, TypeVar
 
-from cache.errors import explained
+from cache.errors import cache_errors
 
 BATCH = 500
 
@@ -45,16 +45,16 @@ class Spool(Generic[K]):
     def __iter__(self) -> Iterator[tuple[K, list[tuple[str, bytes]]]]:
         """Each group with its lines: place and data. Nothing is added from here on."""
         self._flush()
-        with explained(_temporary()):
+        with cache_errors(_temporary()):
             self._base.execute("CREATE INDEX by_number ON line (number)")
         for group, number in self._numbers.items():
             query = "SELECT place, data FROM line WHERE number = ? ORDER BY rowid"
-            with explained(_temporary()):
+            with cache_errors(_temporary()):
                 lines = self._base.execute(query, (number,)).fetchall()
             yield group, lines
 
     def _flush(self) -> None:
-        with explained(_temporary()):
+        with cache_errors(_temporary()):
             self._base.executemany("INSERT INTO line VALUES (?, ?, ?)", self._batch)
         self._batch.clear()
 

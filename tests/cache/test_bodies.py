@@ -33,19 +33,19 @@ def test_a_body_comes_back_under_its_digest(bodies: Bodies, body: bytes) -> None
     assert len(bodies) == 1
 
 
-async def test_the_event_loop_has_its_own_way(bodies: Bodies) -> None:
+async def test_a_coroutine_puts_a_body(bodies: Bodies) -> None:
     digests = await asyncio.gather(*(bodies.aput(b"%d" % number) for number in range(20)))
     assert bodies.get(digests[7]) == b"7"
 
 
-def test_what_is_not_there_is_told(bodies: Bodies) -> None:
+def test_a_missing_body_is_reported(bodies: Bodies) -> None:
     digest = content_digest(b"never kept")
     assert digest not in bodies
     with pytest.raises(MissingBody, match=f"{digest} is missing"):
         bodies.get(digest)
 
 
-def test_only_bytes_are_kept(bodies: Bodies, tmp_path: Path) -> None:
+def test_only_bytes_are_stored(bodies: Bodies, tmp_path: Path) -> None:
     for value in ("text", 7, None, bytearray(b"x")):
         with pytest.raises(TypeError):
             bodies.put(value)  # type: ignore[arg-type]
@@ -92,7 +92,7 @@ def test_no_file_outside_the_folder_is_read(bodies: Bodies, tmp_path: Path) -> N
 
 
 @pytest.mark.parametrize("body", [SMALL, BIG], ids=["small", "big"])
-def test_a_changed_byte_is_noticed_and_mended_by_the_next_put(
+def test_a_damaged_body_is_reported_and_replaced_by_the_next_put(
     bodies: Bodies, tmp_path: Path, body: bytes
 ) -> None:
     digest = bodies.put(body)
@@ -128,7 +128,7 @@ def test_processes_share_a_store(tmp_path: Path, bodies: Bodies) -> None:
     assert all(content_digest(bodies.get(digest)) == digest for digest in one)
 
 
-def test_a_store_that_is_none_is_told(tmp_path: Path) -> None:
+def test_a_folder_that_is_not_a_store_is_refused(tmp_path: Path) -> None:
     (tmp_path / "cache.db").write_bytes(b"no database" * 1000)
-    with pytest.raises(CacheError, match="is not a database of ours"):
+    with pytest.raises(CacheError, match="is not part of an Assay cache"):
         Bodies(tmp_path)

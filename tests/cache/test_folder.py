@@ -8,7 +8,7 @@ import orjson
 import pytest
 
 from cache.errors import CacheError
-from cache.folder import Cache, Damage
+from cache.folder import Cache, DamagedEntry
 from cache.keys import content_digest
 from cache.ledger import StageSize
 
@@ -19,7 +19,7 @@ async def cache(tmp_path: Path) -> AsyncIterator[Cache]:
         yield cache
 
 
-async def damage(cache: Cache) -> list[Damage]:
+async def damage(cache: Cache) -> list[DamagedEntry]:
     return [found async for found in cache.verify()]
 
 
@@ -29,7 +29,7 @@ async def keep_a_page(cache: Cache, body: bytes) -> str:
     return digest
 
 
-async def test_a_folder_keeps_what_it_was_given(tmp_path: Path) -> None:
+async def test_a_folder_keeps_rows_and_bodies(tmp_path: Path) -> None:
     async with Cache.open(tmp_path / "new" / "folder") as cache:
         digest = await keep_a_page(cache, b"page")
     async with Cache.open(tmp_path / "new" / "folder") as cache:
@@ -42,7 +42,7 @@ async def test_a_folder_keeps_what_it_was_given(tmp_path: Path) -> None:
         assert await damage(cache) == []
 
 
-async def test_verify_names_every_damage(cache: Cache) -> None:
+async def test_verify_names_every_damaged_entry(cache: Cache) -> None:
     big, small = b"big page" * 10_000, b"small page"
     for body in (big, small):
         await keep_a_page(cache, body)
@@ -54,8 +54,8 @@ async def test_verify_names_every_damage(cache: Cache) -> None:
         outside.execute("UPDATE Cache SET value = x'00' WHERE value IS NOT NULL")
     with sqlite3.connect(cache.folder / "ledger.sqlite3") as outside:
         outside.execute("UPDATE rows SET value = CAST('verdicT' AS BLOB) WHERE stage = 'judge'")
-    assert [(found.where, found.what.rpartition(": ")[2]) for found in await damage(cache)] == [
-        ("ledger row 3 (judge 01)", "its checksum does not hold"),
+    assert [(found.where, found.problem.rpartition(": ")[2]) for found in await damage(cache)] == [
+        ("ledger row 3 (judge 01)", "its checksum is wrong"),
         ("ledger row 4 (extract 02)", f"its body {missing} is missing"),
         (f"body {content_digest(big)}", f"body {content_digest(big)} is damaged"),
         (f"body {content_digest(small)}", f"body {content_digest(small)} is damaged"),
@@ -102,7 +102,7 @@ def read_only() -> Iterator[Path]:
     folder.rmdir()
 
 
-async def test_a_read_only_folder_is_told_before_any_work(read_only: Path) -> None:
+async def test_a_read_only_folder_is_an_error_before_work(read_only: Path) -> None:
     with pytest.raises(CacheError, match=f"{read_only}: cannot be created or written"):
         async with Cache.open(read_only):
             pass

@@ -52,7 +52,7 @@ async def test_the_newest_row_counts_and_older_ones_stay(ledger: Ledger) -> None
     assert [row.value for row in await all_rows(ledger)] == [b"old", b"new", b"newest"]
 
 
-async def test_newest_goes_by_time_not_by_arrival(ledger: Ledger) -> None:
+async def test_the_newest_row_is_the_one_with_the_latest_time(ledger: Ledger) -> None:
     await ledger.append_many("fetch", [(b"a", b"now")])
     await ledger.merge([Row("fetch", b"a", b"long ago", 1)])
     assert await ledger.get_many("fetch", [b"a"]) == {b"a": b"now"}
@@ -68,7 +68,7 @@ async def test_groups_of_any_size(ledger: Ledger) -> None:
     }
 
 
-async def test_calls_at_the_same_moment(ledger: Ledger) -> None:
+async def test_concurrent_calls(ledger: Ledger) -> None:
     keys = [b"%d" % number for number in range(50)]
     await asyncio.gather(*(ledger.append_many("s", [(key, key)]) for key in keys))
     found = await asyncio.gather(*(ledger.get_many("s", [key]) for key in keys))
@@ -91,7 +91,7 @@ async def test_merging_twice_adds_nothing(ledger: Ledger) -> None:
     assert await all_rows(ledger) == rows
 
 
-async def test_a_damaged_row_is_as_if_never_written(ledger: Ledger, path: Path) -> None:
+async def test_a_damaged_row_is_not_returned(ledger: Ledger, path: Path) -> None:
     await ledger.append_many("s", [(b"a", b"good")])
     await ledger.append_many("s", [(b"a", b"bad"), (b"b", b"bad"), (b"c", b"bad"), (b"d", b"good")])
     with sqlite3.connect(path) as outside:
@@ -159,7 +159,7 @@ async def test_killed_in_the_middle_of_appends(path: Path) -> None:
         await ledger.append_many("s", [(b"a", b"1")])
 
 
-async def test_look_ups_go_on_while_another_process_writes(ledger: Ledger, path: Path) -> None:
+async def test_reading_continues_while_another_process_writes(ledger: Ledger, path: Path) -> None:
     await ledger.append_many("s", [(b"a", b"1")])
     other = sqlite3.connect(path, isolation_level=None)
     other.execute("BEGIN IMMEDIATE")
@@ -172,7 +172,7 @@ async def test_look_ups_go_on_while_another_process_writes(ledger: Ledger, path:
     assert await ledger.get_many("s", [b"b"]) == {b"b": b"2"}
 
 
-async def test_a_full_disk_is_told_and_what_was_kept_stays(path: Path, ledger: Ledger) -> None:
+async def test_a_full_disk_is_an_error_and_stored_rows_stay(path: Path, ledger: Ledger) -> None:
     await ledger.append_many("s", [(b"a", b"1")])
     await ledger._writer.execute_fetchall("PRAGMA max_page_count = 10")
     with pytest.raises(CacheError, match=r"ledger\.sqlite3: the disk is full"):
@@ -192,9 +192,9 @@ def refused(path: Path, why: str) -> None:
         assert not thread.is_alive()
 
 
-def test_what_is_no_database_is_refused(path: Path) -> None:
+def test_a_file_that_is_not_a_database_is_refused(path: Path) -> None:
     path.write_bytes(b"no database" * 1000)
-    refused(path, "is not a database of ours")
+    refused(path, "is not part of an Assay cache")
 
 
 def test_the_database_of_another_program_is_refused(path: Path) -> None:

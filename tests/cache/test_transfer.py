@@ -97,9 +97,7 @@ def beside(path: Path) -> Path:
     return path.with_name("run.jsonl.gz")
 
 
-async def test_what_was_exported_comes_back_byte_for_byte(
-    cache: Cache, other: Cache, path: Path
-) -> None:
+async def test_an_import_gives_the_exported_bytes(cache: Cache, other: Cache, path: Path) -> None:
     assert await export(cache, path) == Exported(rows=8, bodies=4, damaged=0)
     assert await import_(other, path) == Imported(rows=8, new_rows=8, bodies=4)
     assert await rows(other) == await rows(cache)
@@ -147,7 +145,7 @@ async def test_the_archive_is_a_warc_that_others_can_read(cache: Cache, path: Pa
     }
 
 
-async def test_rows_stand_as_json_where_that_is_what_they_are(cache: Cache, path: Path) -> None:
+async def test_a_row_is_exported_as_json_if_json_keeps_its_bytes(cache: Cache, path: Path) -> None:
     await export(cache, path)
     with gzip.open(beside(path)) as file:
         lines = [orjson.loads(line) for line in file]
@@ -157,7 +155,7 @@ async def test_rows_stand_as_json_where_that_is_what_they_are(cache: Cache, path
     assert ["base64" in line for line in lines[4:]] == [True, True, False, True]
 
 
-async def test_what_is_damaged_is_left_out_and_counted(
+async def test_damaged_entries_are_left_out_and_counted(
     cache: Cache, other: Cache, path: Path
 ) -> None:
     with sqlite3.connect(cache.folder / "bodies" / "cache.db") as outside:
@@ -201,10 +199,10 @@ async def test_a_truncated_file_is_refused_at_any_length(
         file.write_bytes(whole[:length])
         if which == "run.jsonl.gz" and length == 0:
             continue  # an export of no rows
-        await refuses(other, path, "not a whole export")
+        await refuses(other, path, "not a complete export")
 
 
-async def test_a_changed_file_is_refused_or_harmless(
+async def test_a_changed_file_is_refused_or_imported_correctly(
     cache: Cache, other: Cache, path: Path
 ) -> None:
     await export(cache, path)
@@ -244,7 +242,7 @@ BAD_LINES = [
 
 
 @pytest.mark.parametrize("line", BAD_LINES)
-async def test_a_line_that_is_no_row_is_named(
+async def test_a_line_that_is_not_a_row_is_named(
     cache: Cache, other: Cache, path: Path, line: bytes
 ) -> None:
     await export(cache, path)

@@ -1,4 +1,4 @@
-"""Blocking iteration, kept out of the event loop."""
+"""Blocking iteration outside the event loop."""
 
 import asyncio
 from collections.abc import AsyncIterator, Iterable
@@ -10,8 +10,10 @@ T = TypeVar("T")
 
 
 async def batches(items: Iterable[T], size: int) -> AsyncIterator[list[T]]:
-    """`items` in lists of `size`, all made in one thread: what diskcache iterates over belongs to
-    the thread that began."""
+    """Give `items` in lists of up to `size`.
+
+    One thread reads all of them, since an iterator of diskcache belongs to the thread that began.
+    """
     iterator = iter(items)
     with ThreadPoolExecutor(1) as thread:
         loop = asyncio.get_running_loop()

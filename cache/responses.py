@@ -1,8 +1,8 @@
-"""What the cache itself reads in a row's value: the visit it tells of, the bodies it needs.
+"""The parts of a row's value that the cache reads: a stored response, and digests of bodies.
 
-Values belong to their stages. Those that are JSON objects keep digests of bodies in the fields
-`sha256` (what came over the wire) and `text` (what was extracted); a visit's row also has
-`final_url`, `status`, `headers`, `via` and `fetched_at`, as in `fetchers.page.Response`.
+Stages decide what a value is. If it is a JSON object, its fields `sha256` (the body of a response)
+and `text` (the extracted text) are digests of bodies. The value of a response also has `final_url`,
+`status`, `headers`, `via` and `fetched_at`, as in `fetchers.page.Response`.
 """
 
 import re
@@ -16,8 +16,8 @@ _DIGEST = re.compile(r"[0-9a-f]{64}")
 
 
 @dataclass(frozen=True, slots=True)
-class Visit:
-    """An answer of a server, or a page as a browser showed it (`rendered`)."""
+class StoredResponse:
+    """The reply of a server, or a page that a browser rendered (`rendered`)."""
 
     url: str
     status: int
@@ -40,13 +40,13 @@ def _fields(value: bytes) -> dict[str, Any]:
 
 
 def bodies_needed(value: bytes) -> list[str]:
-    """The digests of the bodies that a row's value names."""
+    """Give the digests of the bodies that a row's value names."""
     fields = _fields(value)
     return [fields[name] for name in ("sha256", "text") if _is_digest(fields.get(name))]
 
 
-def visit(value: bytes) -> Visit | None:
-    """The visit that a row's value tells of, None for any other value."""
+def stored_response(value: bytes) -> StoredResponse | None:
+    """Read the response in a row's value; None if the value is something else."""
     match _fields(value):
         case {
             "final_url": str(url),
@@ -56,5 +56,5 @@ def visit(value: bytes) -> Visit | None:
             "via": str(via),
             "fetched_at": str(fetched_at),
         } if _is_digest(sha256):
-            return Visit(url, status, headers, sha256, via == "browser", fetched_at)
+            return StoredResponse(url, status, headers, sha256, via == "browser", fetched_at)
     return None
