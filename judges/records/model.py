@@ -99,10 +99,10 @@ def _excerpts(quoted: Sequence[str], seen: PageSeen) -> tuple[str, bool, list[st
         if found.faithful:
             findings.append("found word for word")
             continue
-        if not unfaithful or (found.binding and not binding):
+        if not unfaithful or (found.final and not binding):
             unfaithful = f"excerpt {number}: {found.reason}"
-        binding |= found.binding
-        findings.append(_CHANGED if found.binding else f"not found: {found.reason}")
+        binding |= found.final
+        findings.append(_CHANGED if found.final else f"not found: {found.reason}")
         missed += 1
         if missed == _MOST_UNFAITHFUL:  # nobody quotes so badly by accident
             return unfaithful, True, findings

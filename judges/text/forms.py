@@ -1,8 +1,8 @@
 """The form in which texts are compared: excerpts with pages, rules with either.
 
-`plain` takes away what does not count (scoring.md, section 2) and leaves a text that a reader
-would still know. `tokens` cuts it into words, numbers and marks, so that "from the start of a word
-or number to the end of one" becomes a search for whole tokens.
+`plain` removes the differences that do not count (scoring.md, section 2). The text stays readable.
+`tokens` cuts a text into words, numbers and marks. An excerpt must stand on a page "from the start
+of a word or number to the end of one". So the comparison is a search for whole tokens.
 """
 
 import html
@@ -14,11 +14,11 @@ from typing import Literal
 
 import regex
 
-# ------------------------------------------------------------------------------ what does not count
+# ------------------------------------------------------------------ differences that do not count
 
 # html.unescape reads numbers of any length, and raises at 4300 digits.
 _ENTITY = re.compile(r"&(?:#[0-9]{1,7}|#[xX][0-9a-fA-F]{1,6}|[A-Za-z][A-Za-z0-9]{1,31});")
-# Those for which Markdown has no sign of its own. Others are what a page says about HTML.
+# Tags without an equivalent in Markdown. Other tags are the subject of a page about HTML.
 _INLINE_TAG = re.compile(
     r"</?(?:a|b|big|em|font|i|ins|kbd|mark|small|span|strong|sub|sup|u|wbr)(?:\s[^<>]*)?/?>",
     re.IGNORECASE,
@@ -27,19 +27,21 @@ _BREAK_TAG = re.compile(
     r"</?(?:br|div|hr|p|table|tbody|td|th|thead|tr)(?:\s[^<>]*)?/?>", re.IGNORECASE
 )
 _AUTOLINK = re.compile(r"<((?:https?://|mailto:)[^<>\s]+)>")
-_QUOTED_LINE = re.compile(r">(?!\s*+[\d=.$€£¥-])")  # "p > 0.05" is no quotation
-_ESCAPE = re.compile(r"\\([!-/:-@\[-`{-~]|\r?\n)")  # at the end of a line: a break
+_QUOTED_LINE = re.compile(r">(?!\s*+[\d=.$€£¥-])")  # "p > 0.05" is not a quotation
+_ESCAPE = re.compile(r"\\([!-/:-@\[-`{-~]|\r?\n)")  # at the end of a line it is a line break
 _TARGET = r"""\((?:<[^<>\n]*>|[^\s()<>]*+(?>(?:\([^\s()]*+\)[^\s()]*+)*))(?:\s++"[^"\n]*")?\s*+\)"""
 _IMAGE = re.compile(r"!\[[^\[\]]*\]" + _TARGET)
 _LINK = re.compile(r"\[([^\[\]]*)\]" + _TARGET)
-# A link over several lines leaves each line a part of it.
+# If a link spans several lines, one line has only a part of it.
 _LINK_REST = re.compile(r"\]\(<?https?://[^\s()<>]*+(?>(?:\([^\s()]*+\)[^\s()]*+)*)>?(?:\)|\Z)")
 _CITATION_LINK = re.compile(r"\[\^?\w{1,3}\]\([^\s()]*#[^\s()]*(?:note|ref|fn)[^\s()]*\)")
 _FOOTNOTE = re.compile(r"\[(?:\^?\d{1,3}|\^\w{1,20}|[a-z]|(?:note|nb) \d{1,3})\](?!\()")
 _CODE_MARK = re.compile(r"`(?:(?<![^\W\d_]`)|(?![^\W\d_]))")
 
 
-def _without_markup(text: str) -> str:
+def without_markup(text: str) -> str:
+    """`text` without Markdown links and images, inline HTML tags, escapes and footnote marks.
+    Entities are decoded. Line breaks and emphasis are kept. Linear time."""
     if "&" in text:
         text = _ENTITY.sub(lambda match: html.unescape(match[0]), text)
     if "<" in text:
@@ -87,10 +89,10 @@ def _one_style(text: str) -> str:
 
 
 def plain(text: str) -> str:
-    """`text` without what does not count: Unicode form (NFKC), quote and dash styles, unseen
-    characters, entities, footnote marks, Markdown and inline tags. Case, white space and what
-    stands at the start of a line are kept. Linear time."""
-    return _one_style(_without_markup(text))
+    """`text` in one Unicode form (NFKC) and one style of quotes and dashes, without invisible
+    characters, entities, footnote marks, Markdown and inline tags. Case, white space and the marks
+    at the start of a line are kept. Linear time."""
+    return _one_style(without_markup(text))
 
 
 # ------------------------------------------------------------------------- words, numbers and marks
@@ -99,10 +101,10 @@ _UNSPACED = (
     r"[\p{Han}\p{Hiragana}\p{Katakana}ー\p{Hangul}\p{Thai}\p{Lao}\p{Khmer}\p{Myanmar}\p{Tibetan}]"
 )
 _TIMES = "십백천만억조十百千万萬億亿兆"
-# None of these may be quoted in part. A number is all of "21.5", "1,000", "10:30", "-5", "5만", a
-# word all of "covid-19", "non-profit", "can't". Scripts without spaces have no words to cut, but
-# their numerals and negations hold together ("二十五", "不同", "できない"). Groups are made atomic,
-# not possessive, which the standard library before 3.11.5 matches wrongly.
+# A token cannot be quoted in part. "21.5", "1,000", "10:30", "-5" and "5만" are one number each.
+# "covid-19", "non-profit" and "can't" are one word each. In scripts without spaces, each character
+# is a token; a numeral or a negation is one token ("二十五", "不同", "できない"). Groups are atomic,
+# not possessive: the standard library before 3.11.5 matches possessive groups wrongly.
 _SPACED = rf"""
     (?:(?<!\w)-(?=\.?\d))? (?:(?<![\w.])\.(?=\d))?
     LETTER++
@@ -121,7 +123,7 @@ _TOKEN = regex.compile(
     f"{_SPACED} | {_MARKS} | {_OTHER}".replace("LETTER", rf"[\w--{_UNSPACED}]"),
     regex.VERBOSE | regex.V1,
 )
-# The same for text of nothing but Latin, Greek and Cyrillic, four times as fast.
+# The same for text in Latin, Greek and Cyrillic letters only. It is four times as fast.
 _LATIN = re.compile(r"[\x00-\u02ff\u0370-\u0482\u048a-\u052f\u1e00-\u1fff\u2010-\u205f€]*+")
 _LATIN_TOKEN = re.compile(rf"{_SPACED} | {_MARKS} | \S".replace("LETTER", r"\w"), re.VERBOSE)
 _RUN = re.compile(r"""['"]+|--+|\.\.+""")
@@ -137,15 +139,19 @@ def _cut(piece: str) -> str:
     return " ".join(_RUNS[t[0]] if _RUN.fullmatch(t) else t for t in found)
 
 
-_cut_word = lru_cache(maxsize=1 << 17)(_cut)  # most words of a page stood on the last one
+_cut_word = lru_cache(maxsize=1 << 17)(_cut)  # most words of a page were on the page before
+
+
+def tokens_of_pieces(source: str) -> list[str]:
+    """The tokens of each piece of `source` between white space, joined by spaces. `source` comes
+    from `without_markup`. The string of a piece without a token is empty."""
+    return [_cut_word(p) if len(p) <= _LONGEST_WORD else _cut(p) for p in source.split()]
 
 
 def tokens(text: str) -> list[str]:
     """The words, numbers and marks of a text, in one case and style, without markup. No token
-    spans white space."""
-    pieces = _without_markup(text).split()
-    cut = (_cut_word(p) if len(p) <= _LONGEST_WORD else _cut(p) for p in pieces)
-    return " ".join(cut).split()
+    has white space in it: the groups of "1 250" are two tokens (see `number_gaps`)."""
+    return " ".join(tokens_of_pieces(without_markup(text))).split()
 
 
 _NEGATION = regex.compile(
@@ -164,8 +170,8 @@ Kind = Literal["word", "number", "negation", "mark"]
 
 
 def kind(token: str) -> Kind:
-    """What a token is. A word with a digit in it is a number; negations are those of the languages
-    known here."""
+    """The kind of a token. A word with a digit in it is a number. Negations are known for the
+    languages of `_NEGATION`."""
     return _kind_of_word(token) if len(token) <= _LONGEST_WORD else _kind(token)
 
 
@@ -180,7 +186,37 @@ def _kind(token: str) -> Kind:
 _kind_of_word = lru_cache(maxsize=1 << 17)(_kind)
 
 
-_NUMBER = re.compile(r"(?<![\w.,])-?(?:[0-9]{1,3}(?: [0-9]{3})+(?![0-9])|[0-9][0-9.,']*)")
+# ------------------------------------------------------------------------------------------ numbers
+
+_IN_NUMBER_OR_WORD = "0-9A-Za-zÀ-ɏͰ-ϿЀ-ӿ_.,"  # directly before a digit; other scripts need no space
+_SPACE = " \u00a0\u1680\u2000-\u200a\u202f\u205f\u3000"
+# The group before the first space has one to three digits and is not the end of a number or a word
+# ("2024 250", "1.5 250", "10:30 250", "A4 250", "2019-12 250"). Tabs and line breaks part cells.
+_GROUPED = re.compile(
+    rf"""[1-9１-９](?<![{_IN_NUMBER_OR_WORD}:/'’].)(?<!\d{{4}}[-‐‑‒–−].)\d{{0,2}}
+         (?:[{_ZERO_WIDTH}]{{0,3}}[{_SPACE}][{_ZERO_WIDTH}]{{0,3}}\d{{3}})+(?!\d)""",
+    re.VERBOSE,
+)
+_GROUP = re.compile(f"[{_SPACE}]")
+
+
+def number_gaps(source: str) -> list[int]:
+    """The offsets after each space inside a number: that of "250" in "1 250", those of "345" and
+    "678" in "12 345 678". The space may be of any width (scoring.md, section 2). `source` comes
+    from `without_markup`. Linear time."""
+    return [
+        gap.end()
+        for number in _GROUPED.finditer(source)
+        for gap in _GROUP.finditer(source, *number.span())
+    ]
+
+
+_NUMBER = re.compile(
+    rf"""(?<![{_IN_NUMBER_OR_WORD}])-?
+         (?:(?<![:/'])(?<!\d{{4}}-)[1-9][0-9]{{0,2}}(?:\ [0-9]{{3}})+(?![0-9])(?:[.,][0-9]+)?
+           |[0-9][0-9.,']*)""",
+    re.VERBOSE,
+)
 _NUMBER_FORMS = (
     (re.compile(r"-?[0-9]+(?:\.[0-9]+)?"), "", "."),
     (re.compile(r"-?[0-9]+,[0-9]+"), "", ","),
@@ -189,10 +225,12 @@ _NUMBER_FORMS = (
 )
 
 
-def numbers(line: str) -> Iterator[tuple[float, ...]]:
-    """Each number in a plain text, in every way in which it may be read: "1,234" is 1234 and 1.234.
-    A number that a letter precedes is part of a name."""
-    for match in _NUMBER.finditer(line):
+def numbers(text: str) -> Iterator[tuple[float, ...]]:
+    """Each number in a text that comes from `plain`, with every value that it can have: "1,234" is
+    1234 or 1.234. Digits grouped by single spaces are one number; a tab or a line break ends a
+    number. A number directly after a Latin, Greek or Cyrillic letter is part of a name and is left
+    out."""
+    for match in _NUMBER.finditer(text):
         written = match[0].rstrip(".,'")
         yield tuple(
             float(written.translate(dict.fromkeys(map(ord, groups))).replace(point, "."))

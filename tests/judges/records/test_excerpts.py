@@ -172,12 +172,84 @@ def test_pairs(page: str, excerpt: str, expected: bool) -> None:
 
 
 def test_a_changed_number_or_negation_binds_a_model() -> None:
-    assert faithful("lit in 1875", PAGE).binding
-    assert faithful("was not lit in 1874", PAGE).binding
-    assert faithful("lit in 1875, as everybody knows", PAGE).binding
-    assert not faithful("was lighted in 1874", PAGE).binding
-    assert not faithful("fell from 1250 to 34", PAGE).binding
-    assert not faithful("was lit in 1874, and didn't go cold", PAGE).binding
+    assert faithful("lit in 1875", PAGE).final
+    assert faithful("was not lit in 1874", PAGE).final
+    assert faithful("lit in 1875, as everybody knows", PAGE).final
+    assert not faithful("was lighted in 1874", PAGE).final
+    assert not faithful("fell from 1250 to 34", PAGE).final
+    assert not faithful("was lit in 1874, and didn't go cold", PAGE).final
+
+
+@pytest.mark.parametrize(
+    "space", [" ", "\u00a0", "\u202f", "\u2009", "\u2007", "&nbsp;", " \u200b"]
+)
+@pytest.mark.parametrize(
+    ("page", "whole", "parts"),
+    [
+        ("we saw 1_250 boats", "1_250 boats", ["250 boats", "250", "saw 1"]),
+        ("we saw 12_345_678 boats", "12_345_678", ["345_678 boats", "12_345", "12", "678", "345"]),
+        ("it cost 1_250,5 kr", "1_250,5 kr", ["250,5 kr", "1", "it cost 1"]),
+        ("it cost 1_250.50 kr", "cost 1_250.50", ["250.50 kr", "cost 1"]),
+        ("it fell to −1_250 points", "-1_250 points", ["250 points", "1_250 points", "to -1"]),
+        ("it cost $1_250 then", "$1_250", ["250 then", "$1"]),
+        ("from 1_000–1_250 boats", "1_000-1_250", ["250 boats", "000–1", "from 1"]),
+        ("약1_250명이 왔다", "1_250명", ["250명"]),
+    ],
+)
+def test_digits_grouped_by_spaces_are_one_number(
+    page: str, whole: str, parts: list[str], space: str
+) -> None:
+    text = PageText(page.replace("_", space))
+    assert stands(whole.replace("_", space), text)
+    assert stands(whole.replace("_", " "), text)
+    assert stands(whole.replace("_", "\n"), text)
+    for part in parts:
+        finding = faithful(part.replace("_", space), text)
+        assert not finding.faithful
+        assert finding.final
+
+
+@pytest.mark.parametrize(
+    ("page", "excerpt"),
+    [
+        ("in 2024 250 boats", "250 boats"),
+        ("in 2024 250 boats", "in 2024"),
+        ("7\t250 boats", "250 boats"),
+        ("7\n250 boats", "250 boats"),
+        ("7 25 boats", "25 boats"),
+        ("7 2500 boats", "2500 boats"),
+        ("at 10:30 250 boats", "250 boats"),
+        ("on 2019-12 250 boats", "250 boats"),
+        ("a length of 1.5 250 boats", "250 boats"),
+        ("the A4 250 boats", "250 boats"),
+        ("room 0 250 boats", "250 boats"),
+        ("the board | 45\t120\t333 |", "45 120 333"),
+        ("we saw 1 250 boats. In 250 boats", "250 boats"),
+    ],
+)
+def test_numbers_beside_each_other_are_not_joined(page: str, excerpt: str) -> None:
+    assert stands(excerpt, PageText(page))
+
+
+@pytest.mark.parametrize("page", ["1 250 boats", "1,250 boats", "1'250 boats", "1250 boats"])
+@pytest.mark.parametrize("excerpt", ["1 250 boats", "1,250 boats", "1250 boats"])
+def test_another_way_to_group_digits_is_a_matter_of_form(page: str, excerpt: str) -> None:
+    finding = faithful(excerpt, PageText(page))
+    assert finding.faithful is (page == excerpt)
+    assert not finding.final
+
+
+@pytest.mark.parametrize("excerpt", ["1 260 boats", "1260 boats", "11 250 boats", "1 boats", "260"])
+def test_a_changed_group_of_digits_is_a_changed_number(excerpt: str) -> None:
+    assert faithful(excerpt, PageText("we saw 1 250 boats")).final
+
+
+def test_a_row_of_numbers_with_another_fault_is_not_one_number() -> None:
+    assert not faithful("Ada 45 120 goals", PageText("Ada\t45\t120\tcaps goals")).final
+
+
+def test_digits_are_found_after_many_places_that_cut_a_number() -> None:
+    assert stands("250", PageText("1 250, " * 1000 + "or 250"))
 
 
 WORDS = st.sampled_from(
@@ -220,7 +292,7 @@ def test_a_number_that_the_page_has_nowhere_is_not(words: list[str], number: int
     other = f"{number:03}".replace(f"{number:03}"[0], "9" if number < 900 else "1", 1)
     finding = faithful(" ".join([*words, f"fired 9{other}"]), page)
     assert not finding.faithful
-    assert finding.binding
+    assert finding.final
 
 
 @given(st.text(max_size=60), st.text(max_size=200))

@@ -82,6 +82,31 @@ def test_rules(rule: dict[str, Any], expected: Shown) -> None:
 
 
 @pytest.mark.parametrize(
+    ("text", "value", "holds"),
+    [
+        ("1 250 boats", 1250, True),
+        ("1\u202f250 boats", 1250, True),
+        ("12 345 678 boats", 12345678, True),
+        ("1 250,5 boats", 1250.5, True),
+        ("1 250.50 boats", 1250.5, True),
+        ("−1 250 boats", -1250, True),
+        ("$1 250 boats", 1250, True),
+        ("약1 250명", 1250, True),
+        ("1 250 boats", 250, False),
+        ("1\t250 boats", 1250, False),
+        ("1\n250 boats", 1250, False),
+        ("1\t250 boats", 250, True),
+        ("2024 250 boats", 250, True),
+        ("2024 250 boats", 2024250, False),
+        ("10:30 250 boats", 250, True),
+        ("2019-12 250 boats", 12250, False),
+    ],
+)
+def test_digits_grouped_by_spaces_are_one_number(text: str, value: float, holds: bool) -> None:
+    assert shown({"number_near": {"value": value}}, text).satisfied is holds
+
+
+@pytest.mark.parametrize(
     "value",
     [
         "{item.nobody}",
