@@ -4,11 +4,13 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import chain
+from itertools import chain, islice
 
 from fetchers.triage.markers import words as count_words
 from judges.records.differences import Skeleton
 from judges.records.search import Place, Unhyphenated, Written, without_hyphens
+from judges.records.sentences import Cut, cut_off
+from judges.records.truncation import misleading
 from judges.text.dates import PartialDate, find_dates
 from judges.text.forms import kind, numbers, plain, tokens, without_markup
 
@@ -19,11 +21,14 @@ _LINE_BREAK = re.compile(r"[-‐](?<=[^\W\d_].)\s+[^\W\d_]")
 @dataclass(frozen=True, slots=True)
 class Finding:
     """Whether an excerpt is faithful. If not, `reason` says why, in words for users and for a
-    model judge. `final`: no model may overrule it, since a number or a negation differs."""
+    model judge. `final`: no model may overrule it, since a number or a negation differs. `cut` is
+    the rest of the sentence in which the excerpt stands, None for one that the page does not
+    contain."""
 
     faithful: bool
     reason: str = ""
     final: bool = False
+    cut: Cut | None = None
 
 
 class PageText:
@@ -115,11 +120,23 @@ class PageText:
 
 
 def faithful(excerpt: str, page: PageText) -> Finding:
-    """Whether the page contains the excerpt, and if not why. Linear time: on a text made to be
-    slow, a bounded number of places is compared."""
-    if all(kind(token) == "mark" for token in tokens(excerpt)):
+    """Whether the page contains the excerpt with its meaning, and if not why. An excerpt that
+    stands at several places is faithful if one of them is not misleadingly cut. Linear time: on a
+    text made to be slow, a bounded number of places is compared."""
+    found = tokens(excerpt)
+    if all(kind(token) == "mark" for token in found):
         return Finding(False, "empty")
-    return Finding(True) if page.contains(excerpt) else page.difference(excerpt)
+    misled = None
+    for place in islice(page.places(excerpt), _MOST_PLACES):
+        cut = cut_off(page.written.source, page.written.in_source(place))
+        reason = misleading(found, cut)
+        if not reason:
+            return Finding(True, cut=cut)
+        misled = misled or Finding(False, f"misleading truncation: {reason}", cut=cut)
+    return misled or page.difference(excerpt)
+
+
+_MOST_PLACES = 100  # of one excerpt, whose sentences are read
 
 
 # --------------------------------------------------------------------- the forms of an excerpt

@@ -18,7 +18,7 @@ from judges.records.verdict import Shown, Verdict
 from judges.text.dates import PartialDate, parse_date
 from judges.text.forms import STYLES, kind, numbers, plain, tokens
 
-RULES_VERSION = 3
+RULES_VERSION = 4
 """Part of a verdict's cache key: goes up with every change here or in the comparison of texts."""
 
 REGEX_SECONDS = 2.0

@@ -139,11 +139,26 @@ class Written(TokenString):
         return place.start in self._inside_numbers or place.end + 1 in self._inside_numbers
 
     def in_source(self, place: Place) -> Place:
-        """The part of `source` for a place in the token string, widened to white space."""
-        starts, ends = self._pieces
+        """The part of `source` for a place in the token string."""
+        starts, _ = self._pieces
         first = bisect_right(self._offsets, place.start) - 1
         last = bisect_left(self._offsets, place.end) - 1
-        return Place(starts[first], ends[last])
+        begin, _ = self._in_piece(first, place.start - self._offsets[first])
+        _, end = self._in_piece(last, place.end - self._offsets[last])
+        return Place(starts[first] + begin, starts[last] + end)
+
+    def _in_piece(self, number: int, offset: int) -> tuple[int, int]:
+        """The part of a piece that is certain to have the token that begins or ends at `offset` of
+        the piece's tokens: where it begins or ends, twice, or else the whole piece."""
+        starts, ends = self._pieces
+        size = ends[number] - starts[number]
+        begin = self._offsets[number]
+        end = self._offsets[number + 1] - 1 if number + 1 < len(starts) else len(self.spaced)
+        spaces = self.spaced.count(" ", begin, end)
+        if end - begin - spaces != size:  # a character of the piece is not one of its tokens
+            return 0, size
+        at = offset - self.spaced.count(" ", begin, begin + offset)
+        return at, at
 
     @cached_property
     def whole_numbers(self) -> str:

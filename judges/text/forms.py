@@ -103,8 +103,8 @@ _UNSPACED = (
 _TIMES = "십백천만억조十百千万萬億亿兆"
 # A token cannot be quoted in part. "21.5", "1,000", "10:30", "-5" and "5만" are one number each.
 # "covid-19", "non-profit" and "can't" are one word each. In scripts without spaces, each character
-# is a token; a numeral or a negation is one token ("二十五", "不同", "できない"). Groups are atomic,
-# not possessive: the standard library before 3.11.5 matches possessive groups wrongly.
+# is a token; a numeral or a negation is one token ("二十五", "不同", "できない"). Groups
+# are atomic: the standard library before 3.11.5 matches possessive groups wrongly.
 _SPACED = rf"""
     (?:(?<!\w)-(?=\.?\d))? (?:(?<![\w.])\.(?=\d))?
     LETTER++

@@ -17,7 +17,9 @@ from judges.text.forms import tokens, without_markup
         ("a  *red*\tbowl , [sold](u)", "red bowl", "*red*\tbowl"),
         ("a  *red*\tbowl , [sold](u)", "redbowl", "*red*\tbowl"),
         ("no - 1. Wash it", "wash", "Wash"),
-        ("in 20 30 red. The1 end", "30red", "30 red."),
+        ("彼は「塔は1903年に建てられた」と言った。", "塔は1903年", "塔は1903年"),
+        ("탑은 1903년에 지어졌다(그는 말했다).", "지어졌다", "지어졌다"),
+        ("in 20 30 red. The1 end", "30red", "30 red"),
     ],
 )
 def test_a_place_leads_back_to_the_text(page: str, excerpt: str, part: str) -> None:
