@@ -12,6 +12,7 @@ from jsonschema import Draft202012Validator
 from modelserver import model_server, refuses, says
 
 from cache.keys import digest
+from judges.endpoint.dialect import Dialect
 from judges.endpoint.endpoint import Endpoint
 from judges.endpoint.questions import RateLimited, Reply, Request, TooLong, Trouble, Usage
 from judges.endpoint.usable import UntilUsable
@@ -540,5 +541,5 @@ async def test_a_real_model_judges(llama, monkeypatch):
         assert end.confidence in (1, 2, 3)
         assert set(end.requirements) == {"dated"}
     assert not ends[1].excerpts_faithful
-    assert endpoint.ways["smollm2"].form == "schema"
+    assert endpoint.dialects.get("smollm2", Dialect()).form == "schema"
     assert endpoint.spent["judge", "smollm2"].tokens_in > 1000
