@@ -1,4 +1,4 @@
-"""A cited page, from what came over the wire to what a judge may know of it."""
+"""A cited page: the response of a server, and the page that a judge reads."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -11,9 +11,11 @@ Via = Literal["http", "browser", "archive"]
 
 @dataclass(frozen=True, slots=True)
 class Response:
-    """What a visit brought: the final response after redirects, its body decoded of any
-    transfer and content encoding. Header names are in lower case; `fetched_at` is ISO 8601, UTC.
-    `truncated` says that the body is longer than what came or was kept.
+    """The final response of a visit, after redirects.
+
+    `body` is decoded: it has no transfer or content coding. Header names are in lower case.
+    `fetched_at` is ISO 8601, UTC. `truncated` says that only the start of the body was received or
+    kept.
     """
 
     status: int
@@ -26,15 +28,17 @@ class Response:
 
 
 def now() -> str:
-    """This moment, as `fetched_at` has it."""
+    """Give the current time in the form of `fetched_at`."""
     return datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
 @dataclass(frozen=True, slots=True)
 class Page:
-    """A page as it was judged. `text` and `sha256` are the digests of the extracted text and of
-    the body in the store of bodies, empty where nothing came; `content_type` is that of the body.
-    `status` is None where no answer came; `words` counts the words of the visible text.
+    """A page as it is judged.
+
+    `text` and `sha256` are the digests of the extracted text and of the body in the store of
+    bodies; "" if there is none. `content_type` is the one of the body. `status` is None if no
+    server replied. `words` counts the words of the visible text.
     """
 
     state: State
@@ -50,22 +54,23 @@ class Page:
 
 
 class Unvisitable(Exception):
-    """Base of the ways in which a visit ends without a response; the message is the reason."""
+    """Base of the errors of a visit that ends without a response; the message is the reason."""
 
 
 class Refused(Unvisitable):
-    """Not an address that the grader may visit, or not an address. A fact about the settings:
-    never kept."""
+    """The URL may not be visited, or is not a URL. Depends on settings, so it is never cached."""
 
 
 class Dead(Unvisitable):
-    """The address is known to lead nowhere (a name that does not exist). Final: may be kept."""
+    """The URL leads nowhere (no such host, a redirect loop). Final, so it may be cached."""
 
 
 class Unreachable(Unvisitable):
-    """No answer this time: a time-out, a refused or dropped connection, a 5xx or 429. Worth a
-    retry, never kept. `retry_after` is the server's own wish in seconds, if it gave one;
-    `response` is what it sent nevertheless: a wall's page with a 429, the start of a body."""
+    """No response this time: a timeout, a refused or dropped connection, a 5xx or 429.
+
+    Worth a retry; never cached. `retry_after` is the time in seconds that the server asked for.
+    `response` is the response that came anyway: the page of a wall with a 429, the start of a body.
+    """
 
     def __init__(
         self,

@@ -14,7 +14,9 @@ _ROOTS = {
 }  # fmt: skip
 _SKELETON = re.compile(r"skeleton|shimmer|placeholder-glow|ghost-line|loading-spinner|\bspinner\b")
 _HIDDEN = re.compile(r"display\s{0,9}:\s{0,9}none|visibility\s{0,9}:\s{0,9}hidden", re.I)
-_FOOTER = re.compile(r"(?:(?:site|page|main|global|app)[-_]?)?(?:footer|colophon)")
+_FOOTER = re.compile(
+    r"(?:^|\s)(?:(?:site|page|main|global|app)[-_]?)?(?:footer|colophon)(?:\s|$)"
+)  # a whole class or id
 
 INLINE = {
     "a", "abbr", "b", "bdi", "bdo", "big", "cite", "code", "data", "del", "dfn", "em", "font", "i",
@@ -63,7 +65,7 @@ def role_of(tag: str, name: str, attributes: Mapping[str, str], inside: Mapping[
         return "control"
     role = attributes.get("role")
     is_box = tag in ("div", "section")
-    if tag == "footer" or role == "contentinfo" or (is_box and _is_footer(name)):
+    if tag == "footer" or role == "contentinfo" or (is_box and _FOOTER.search(name)):
         return "footer"
     if tag == "nav" or role in ("navigation", "banner"):
         return "site"
@@ -74,7 +76,3 @@ def role_of(tag: str, name: str, attributes: Mapping[str, str], inside: Mapping[
     if tag in ("article", "main"):
         return "article"
     return "aside" if is_box and is_consent_box(name) else "read"
-
-
-def _is_footer(name: str) -> bool:
-    return any(_FOOTER.fullmatch(part) for part in name.split())

@@ -46,6 +46,7 @@ _RUNNING = 20  # words of a paragraph that is running text
 _MISPLACED = {"site": 150, "aside": 150, "control": 150, "footer": 400}  # words, by role
 _ONE_LINK = 150  # words of the links to one address
 
+_SENTENCE = 8  # words of a paragraph that can be a legal text, at least
 _TEASER = 40  # words after a linked title, at most
 _TEASERS = 3  # linked titles with a text that make a list of other pages
 _BYLINE = 6  # words between a linked title and its text (a date, an author), at most
@@ -115,7 +116,7 @@ class _Open:
     """An element that is open while its content is read.
 
     `role` is what the element makes of the text in it ("skip": it is not read). `is_root` says that
-    an application fills the element. `seen` counts the visible words before it.
+    an application fills the element; `seen` then counts the visible words before it.
     """
 
     tag: str
@@ -213,11 +214,12 @@ class _Reader:
             self._keep_name(name)
             self.skeletons += is_skeleton(name)
         self._note(node, tag, attributes)
+        root = is_root(tag, attributes)
         return _Open(
             tag=tag,
             role=role_of(tag, name, attributes, inside),
-            is_root=is_root(tag, attributes),
-            seen=self._seen(),
+            is_root=root,
+            seen=self._seen() if root else 0,
         )
 
     def _leave(self, element: _Open) -> None:
@@ -320,7 +322,7 @@ class _Reader:
         self._after_linked_title = (has_title and prose == 0) or is_byline
         if is_teaser:
             return "teasers"
-        return "legal" if prose and is_legal(_head(text)) else "prose"
+        return "legal" if prose >= _SENTENCE and is_legal(_head(text)) else "prose"
 
     # ------------------------------------------------------------------------------ the result
 

@@ -625,7 +625,7 @@ DEAD = {
         for name, body in pages.items()
     ],
 )  # fmt: skip
-def test_a_page_served_as_well(expected: State, name: str, body: str) -> None:
+def test_the_state_of_a_page_with_status_200(expected: State, name: str, body: str) -> None:
     assert state(body) == expected
 
 
@@ -643,7 +643,7 @@ def test_a_page_served_as_well(expected: State, name: str, body: str) -> None:
         ("dead", "Nearly there", "This domain isn't connected to a website yet."),
     ],
 )
-def test_a_sentence_of_two_telling_words(expected: State, title: str, text: str) -> None:
+def test_a_sentence_with_a_pair_of_words_is_a_mark(expected: State, title: str, text: str) -> None:
     assert state(html(title, f"<p>{text}</p>")) == expected
 
 
@@ -655,11 +655,11 @@ def test_a_sentence_of_two_telling_words(expected: State, title: str, text: str)
         "Dalszą część przeczytasz w płatnej wersji. Pozostało 85% tekstu.",
     ],
 )
-def test_a_price_in_the_next_sentence_leaves_a_paywall_one(offer: str) -> None:
+def test_digits_in_another_sentence_do_not_matter(offer: str) -> None:
     assert state(html("Cod", f"<article>{LEAD}<p>{offer}</p></article>")) == "paywall"
 
 
-def test_the_address_of_a_refresh_tells_who_asks() -> None:
+def test_the_address_of_a_refresh_is_searched_for_marks() -> None:
     head = "<meta http-equiv=refresh content=\"5; URL='/a?bm-verify=AAQ'\">"
     assert state(html(head=head, body="<noscript>Protected</noscript>")) == "blocked"
 
@@ -702,11 +702,11 @@ def test_the_address_of_a_refresh_tells_who_asks() -> None:
         ),
     ],
 )
-def test_the_status_is_one_voice(status: int, body: str, expected: State) -> None:
+def test_the_status_is_one_piece_of_evidence(status: int, body: str, expected: State) -> None:
     assert state(body, status) == expected
 
 
-def test_the_final_address_speaks_where_little_is_shown() -> None:
+def test_the_final_url_counts_on_a_page_with_little_text() -> None:
     body = html("Portal", "<p>One moment.</p>" + SCRIPT)
     assert state(body, url="https://site.example/accounts/login?next=%2Fa") == "login"
     assert state(body, url="https://www.google.com/sorry/index?continue=x") == "blocked"
@@ -715,7 +715,7 @@ def test_the_final_address_speaks_where_little_is_shown() -> None:
     assert state(OK["an article"], url="https://[bad/login") == "ok"
 
 
-def test_headers_speak_where_only_walls_send_them() -> None:
+def test_headers_that_only_walls_send_count() -> None:
     assert state(OK["an article"], cf_mitigated="challenge") == "blocked"
     assert state("", 202, x_amzn_waf_action="challenge") == "blocked"
     assert state(OK["a short notice"], server="cloudflare", cf_ray="8f2") == "ok"
@@ -739,29 +739,29 @@ def test_headers_speak_where_only_walls_send_them() -> None:
         ("", "text", 200, "dead"),
     ],
 )
-def test_what_is_no_html(body: str, kind: str, status: int, expected: State) -> None:
+def test_bodies_other_than_html(body: str, kind: str, status: int, expected: State) -> None:
     assert state(body, status, kind=kind) == expected
 
 
-def test_a_body_that_cannot_be_read_says_why() -> None:
+def test_the_reason_of_a_body_that_cannot_be_read() -> None:
     body = Body(0, "pdf", "a scanned PDF: pictures of pages, no text", Signals())
     assert triage(200, {}, "https://site.example/a.pdf", body) == ("dead", body.problem)
     read = Body(900, "pdf", "", Signals())
     assert triage(200, {}, "https://site.example/a.pdf", read) == ("ok", "")
 
 
-def test_a_reason_names_what_was_met() -> None:
+def test_the_reason_names_the_mark() -> None:
     body = extracted(BLOCKED["Cloudflare"])
     assert triage(200, {}, "https://site.example/", body)[1] == "Cloudflare challenge"
 
 
-def test_signals_survive_the_ledger() -> None:
+def test_signals_can_be_stored_in_the_ledger() -> None:
     signals = extracted(BLOCKED["Google"]).signals
     row = orjson.loads(orjson.dumps({f.name: getattr(signals, f.name) for f in fields(signals)}))
     assert Signals(**{**row, "marks": tuple(row["marks"])}) == signals
 
 
-def test_a_browser_is_worth_it_where_it_could_see_more() -> None:
+def test_the_states_that_are_worth_a_browser() -> None:
     worth = {"blocked", "login", "paywall", "unrendered"}
     states: list[State] = [
         "ok", "blocked", "login", "paywall", "unrendered", "dead", "refused", "unreachable"
