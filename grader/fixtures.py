@@ -1,5 +1,5 @@
-"""A package's fixtures: records (of other kinds than collections, responses) with known outcomes,
-unit tests of the task's own judge."""
+"""The fixtures of a package: records with known verdicts, which test the judge of the task. For
+tables and answers they are responses."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -19,7 +19,8 @@ RUN = "fixtures"
 
 @dataclass(frozen=True, slots=True)
 class Disagreement:
-    """A fixture that came out otherwise than it expects, in one or more fields."""
+    """A fixture with fields that did not come out as expected. `fields` has for each the expected
+    and the found value."""
 
     where: str
     fields: Mapping[str, tuple[Any, Any]]
@@ -34,22 +35,26 @@ class Disagreement:
 
 
 @dataclass(frozen=True, slots=True)
-class Report:
-    """How the fixtures of some packages came out."""
+class FixturesReport:
+    """How many fixtures were judged, and which did not come out as expected. `problems` are
+    messages to the user, such as damage in an archive."""
 
     fixtures: int
     disagreements: tuple[Disagreement, ...]
+    problems: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class _Fixtures:
+    """A submission that is made of fixtures, with the place and the expected fields of each."""
+
     submission: Submission
     places: Sequence[str]
     expected: Sequence[Mapping[str, Any]]
 
 
-async def run_fixtures(packages: Sequence[Package], settings: Settings) -> Report:
-    """Judge every fixture. Raises TaskError where one cannot be read."""
+async def run_fixtures(packages: Sequence[Package], settings: Settings) -> FixturesReport:
+    """Judge every fixture. Raises TaskError if one cannot be read."""
     faults: list[Fault] = []
     fixtures = [found for package in packages for found in _read(package, faults)]
     if faults:
@@ -59,15 +64,17 @@ async def run_fixtures(packages: Sequence[Package], settings: Settings) -> Repor
         async for result in grader.grade(one.submission for one in fixtures):
             rows = result.rows if result.kind == "collection" else [result.score]
             disagreements[result.ordinal] = list(_compare(fixtures[result.ordinal], rows))
-    return Report(
+        problems = grader.problems
+    return FixturesReport(
         sum(len(one.places) for one in fixtures),
         tuple(one for number in sorted(disagreements) for one in disagreements[number]),
+        problems,
     )
 
 
 def _read(package: Package, faults: list[Fault]) -> Iterator[_Fixtures]:
-    """The fixtures of a package: a collection's are the records of one submission, those of
-    other kinds a submission each."""
+    """The fixtures of a package: those of a collection are the records of one submission, those of
+    other kinds are a submission each."""
     task = package.task
     places: list[str] = []
     records: list[Record] = []
@@ -80,7 +87,7 @@ def _read(package: Package, faults: list[Fault]) -> Iterator[_Fixtures]:
             data = parse_object(raw)
             expect = data.get("expect")
             if not isinstance(expect, dict) or not expect:
-                raise Unusable("expects nothing")
+                raise Unusable("has no field `expect`, or an empty one")
             if not isinstance(task, CollectionTask):
                 whole = read_submission(task, {**data, "run": RUN, "rollout": place})
                 yield _Fixtures(whole, [place], [expect])
@@ -104,7 +111,7 @@ def _compare(fixtures: _Fixtures, rows: Sequence[Mapping[str, Any]]) -> Iterator
 
 
 def _at(row: Any, path: str) -> Any:
-    """The field of a row that a dotted path names, None where there is none."""
+    """The value at a dotted path in a row; None if there is none."""
     for name in path.split("."):
         row = row.get(name) if isinstance(row, Mapping) else None
     return row

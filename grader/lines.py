@@ -6,7 +6,7 @@ import json
 import math
 import sys
 import zlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -30,6 +30,23 @@ class Unusable(ValueError):
 
 class OutputError(Exception):
     """The results cannot be written where they were asked for; the message says why."""
+
+
+def _identity(path: Path) -> object:
+    """The same value for all names of one file."""
+    try:
+        found = path.stat()
+    except (OSError, ValueError):
+        return path.absolute()
+    return found.st_dev, found.st_ino
+
+
+def check_not_inputs(results: Iterable[Path], inputs: Iterable[Path]) -> None:
+    """Raise OutputError if a result is an input of the call, under any of its names."""
+    taken = set(map(_identity, inputs))
+    for path in results:
+        if _identity(path) in taken:
+            raise OutputError(f"{path} is an input of this call; choose another --out")
 
 
 def read_lines(

@@ -1,12 +1,19 @@
 """What is installed has all that the sources have and need."""
 
 import ast
+import os
 import re
+import shutil
+import subprocess
 import sys
+import sysconfig
 import tomllib
+import venv
 from collections.abc import Iterator
 from importlib.metadata import packages_distributions
 from pathlib import Path
+
+import pytest
 
 from grader.commands.front import GROUPS
 
@@ -69,3 +76,58 @@ def test_everything_imported_is_a_declared_dependency() -> None:
     }
     # Python 3.14 has the one (before it, what stands for it is declared); the other is pydantic's.
     assert missing <= {"compression", "pydantic_core"}
+
+
+@pytest.fixture(scope="module")
+def installed(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A new environment into which the project is installed, not as a link to its sources. The
+    dependencies are those of this environment."""
+    folder = tmp_path_factory.mktemp("installed")
+    sources, environment = folder / "sources", folder / "environment"
+    for name in OURS:
+        shutil.copytree(ROOT / name, sources / name, ignore=shutil.ignore_patterns("*.pyc"))
+    for name in ("cli.py", "pyproject.toml", "README.md"):
+        shutil.copy(ROOT / name, sources / name)
+    offline = ("--no-index", "--no-deps")
+    pip(sys.executable, "wheel", *offline, "--no-build-isolation", "-w", folder, sources)
+    venv.create(environment, with_pip=False)
+    pip(environment / "bin" / "python", "install", *offline, *folder.glob("*.whl"))
+    (packages,) = environment.glob("lib/*/site-packages")
+    (packages / "dependencies.pth").write_text(sysconfig.get_path("purelib"), "utf-8")
+    return environment
+
+
+def pip(python: Path | str, *arguments: Path | str) -> None:
+    command = [sys.executable, "-m", "pip", "-q", "--python", python, *arguments]
+    subprocess.run(command, check=True)
+
+
+def run(environment: Path, folder: Path, *arguments: object) -> str:
+    """Run the installed command in a folder, without the variables that lead to the sources."""
+    done = subprocess.run(
+        [environment / "bin" / "assay", *map(str, arguments)],
+        cwd=folder,
+        env={"PATH": os.environ["PATH"], "HOME": str(folder)},
+        capture_output=True,
+        text=True,
+        timeout=60,
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def test_an_installed_command_works_outside_its_sources(installed: Path, tmp_path: Path) -> None:
+    assert run(installed, tmp_path, "--version") == f"assay {PROJECT['project']['version']}\n"
+    assert "Grade:" in run(installed, tmp_path, "--help")
+    examples = ROOT / "examples"
+    pages = ("--pages", examples / "pages.warc", "--offline")
+    runs = ("grade", examples / "runs" / "explorer.jsonl", "--tasks", examples / "tasks", *pages)
+    assert "0.57" in run(installed, tmp_path, *runs)
+    assert "9 fixtures, 0 disagree" in run(installed, tmp_path, "check", examples / "tasks", *pages)
+
+
+def test_an_installation_has_every_file(installed: Path) -> None:
+    (packages,) = installed.glob("lib/*/site-packages")
+    missing = [path for path in FILES if not (packages / path.relative_to(ROOT)).exists()]
+    assert missing == []
+    assert (packages / "cli.py").exists()

@@ -5,16 +5,39 @@ from pathlib import Path
 
 from grader.commands.configuration import FILE as CONFIGURATION
 from grader.commands.errors import CommandError
+from grader.commands.streams import tell
 from grader.settings import RULES
-from grader.tasks.packages import FILES, AnyTask, Package, TaskError, load, needing_model
+from grader.tasks.packages import (
+    FILES,
+    AnyTask,
+    Fault,
+    Package,
+    TaskError,
+    first_lines,
+    load,
+    needing_model,
+)
+
+MOST_WARNINGS = 20
+"""Warnings that are printed; a line counts the others."""
 
 
 def load_packages(paths: Sequence[Path]) -> list[Package]:
-    """Read every task under `paths`. Raises CommandError, which names every fault."""
+    """Read every task under `paths`, and warn of unknown fields on standard error.
+
+    Raises CommandError, which names every fault.
+    """
     try:
-        return load(paths)
+        packages = load(paths)
     except TaskError as error:
+        _warn(error.warnings)
         raise CommandError(*error.lines) from None
+    _warn([warning for package in packages for warning in package.warnings])
+    return packages
+
+
+def _warn(warnings: Sequence[Fault]) -> None:
+    tell(*(f"Warning: {line}" for line in first_lines(warnings, MOST_WARNINGS)))
 
 
 def input_files(tasks: Sequence[Path], packages: Sequence[Package]) -> list[Path]:

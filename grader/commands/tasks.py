@@ -9,7 +9,7 @@ from grader.commands.errors import COMPLETE, UNGRADED, CommandError
 from grader.commands.inputs import load_packages, require_rules
 from grader.commands.options import EXISTING, grading_options, settings_from
 from grader.commands.running import run
-from grader.commands.streams import show
+from grader.commands.streams import show, tell
 from grader.fixtures import run_fixtures
 from grader.lines import OutputError
 from grader.settings import RULES
@@ -27,8 +27,8 @@ def check(tasks: tuple[Path, ...], **options: Any) -> None:
     if settings.judge == RULES:
         require_rules([package.task for package in packages])
     report = run(run_fixtures(packages, settings))
-    for disagreement in report.disagreements:
-        show(str(disagreement))
+    show(*map(str, report.disagreements))
+    tell(*report.problems)
     show(f"{len(packages)} tasks, {report.fixtures} fixtures, {len(report.disagreements)} disagree")
     raise SystemExit(UNGRADED if report.disagreements else COMPLETE)
 

@@ -14,7 +14,7 @@ from typing import Any, BinaryIO
 import orjson
 
 from grader.kinds.result import Result
-from grader.lines import OutputError
+from grader.lines import OutputError, check_not_inputs
 from grader.runs.submissions import Reject
 
 SUMMARY = "summary.json"
@@ -94,23 +94,6 @@ def _copy(source: BinaryIO, target: BinaryIO, length: int) -> None:
         block = source.read(min(length, WRITE_SIZE))
         target.write(block)
         length -= len(block)
-
-
-def _identity(path: Path) -> object:
-    """The same value for all names of one file."""
-    try:
-        found = path.stat()
-    except (OSError, ValueError):
-        return path.absolute()
-    return found.st_dev, found.st_ino
-
-
-def check_not_inputs(results: Iterable[Path], inputs: Iterable[Path]) -> None:
-    """Raise OutputError if a result is an input of the call, under any of its names."""
-    taken = set(map(_identity, inputs))
-    for path in results:
-        if _identity(path) in taken:
-            raise OutputError(f"{path} is an input of this call; choose another --out")
 
 
 class Output:

@@ -3,6 +3,7 @@
 import tomllib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,7 @@ from grader.tasks.answer import AnswerTask
 from grader.tasks.collection import CollectionTask
 from grader.tasks.table import TableTask, rows_from_csv
 from grader.tasks.task import Wrong, WrongFields
+from grader.tasks.unknown import unknown_fields
 
 AnyTask = CollectionTask | TableTask | AnswerTask
 KINDS: Mapping[str, type[AnyTask]] = {
@@ -27,6 +29,8 @@ FILES = ("task.toml", "task.md", "rows.csv")
 """The files of a package that its task is read from."""
 MOST_FAULTS = 100
 """Faults that the message of a TaskError names."""
+MOST_WARNINGS = 100
+"""Unknown fields of a task that are kept as warnings."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,10 +57,12 @@ def needing_model(task: AnyTask) -> tuple[str, ...]:
 
 
 class TaskError(Exception):
-    """The tasks cannot be used. `faults` has every fault, `lines` the message line by line."""
+    """The tasks cannot be used. `faults` has every fault, `lines` the message line by line.
+    `warnings` has the unknown fields of the tasks, which may explain a fault."""
 
-    def __init__(self, faults: Sequence[Fault]) -> None:
+    def __init__(self, faults: Sequence[Fault], warnings: Sequence[Fault] = ()) -> None:
         self.faults = tuple(faults)
+        self.warnings = tuple(warnings)
         self.lines = first_lines(faults, MOST_FAULTS)
         super().__init__("\n".join(self.lines))
 
@@ -71,11 +77,13 @@ def first_lines(faults: Sequence[Fault], most: int) -> list[str]:
 
 @dataclass(frozen=True, slots=True)
 class Package:
-    """A task with the place it came from; `folder` is None for a line of a task file."""
+    """A task with the place it came from; `folder` is None for a line of a task file. `warnings`
+    has the fields that were ignored because no task has them."""
 
     task: AnyTask
     place: str
     folder: Path | None
+    warnings: tuple[Fault, ...] = ()
 
 
 def load(paths: Sequence[Path]) -> list[Package]:
@@ -85,15 +93,18 @@ def load(paths: Sequence[Path]) -> list[Package]:
     """
     packages: dict[str, Package] = {}
     faults: list[Fault] = []
+    warnings: list[Fault] = []
     for path in dict.fromkeys(paths):
         for place, folder, data in _sources(path, faults):
+            unknown = _warnings(place, data)
             if (task := _parse(place, data, faults)) is None:
+                warnings.extend(unknown)
                 continue
-            first = packages.setdefault(task.name, Package(task, place, folder))
+            first = packages.setdefault(task.name, Package(task, place, folder, unknown))
             if first.place != place:  # a package may be named beside the folder that it is in
-                faults.append(Fault(place, "name", f"{task.name!r} is {first.place} too"))
+                faults.append(Fault(place, "name", f"{task.name!r} is the name of {first.place}"))
     if faults:
-        raise TaskError(faults)
+        raise TaskError(faults, warnings)
     return list(packages.values())
 
 
@@ -155,10 +166,21 @@ def _lines(path: Path, faults: list[Fault]) -> Iterator[tuple[str, Path | None, 
         reject(str(path), "no task in it")
 
 
-def _parse(place: str, data: Any, faults: list[Fault]) -> AnyTask | None:
+def _warnings(place: str, data: Mapping[str, Any]) -> tuple[Fault, ...]:
+    """A warning for each of the first unknown fields of a task."""
+    model = _model(data)
+    unknown = islice(unknown_fields(data, model), MOST_WARNINGS) if model else ()
+    return tuple(Fault(place, field, reason) for field, reason in unknown)
+
+
+def _model(data: Mapping[str, Any]) -> type[AnyTask] | None:
     kind = data.get("kind")
-    model = KINDS.get(kind) if isinstance(kind, str) else None
-    if model is None:
+    return KINDS.get(kind) if isinstance(kind, str) else None
+
+
+def _parse(place: str, data: Mapping[str, Any], faults: list[Fault]) -> AnyTask | None:
+    if (model := _model(data)) is None:
+        kind = data.get("kind")
         faults.append(Fault(place, "kind", f"{kind!r} is not one of {', '.join(KINDS)}"))
         return None
     try:

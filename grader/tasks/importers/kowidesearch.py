@@ -7,6 +7,7 @@ from typing import Any
 from grader.lines import read_objects
 from grader.tasks.importers.sources import default_name, faults_at
 from grader.tasks.packages import Fault
+from grader.tasks.table import Column
 
 # The paper describes the fields of a record and does not spell their names.
 NAMES = ("id", "instance_id")
@@ -34,7 +35,9 @@ def _task(record: Mapping[str, Any], default_name: str) -> dict[str, Any]:
         "kind": "table",
         "prompt": _first(record, PROMPTS) or "",
         "labels": {name: record[name] for name in LABELS if name in record},
-        "columns": columns,
+        "columns": [_column(column) for column in columns]
+        if isinstance(columns, list)
+        else columns,
         "key_columns": [keys] if isinstance(keys, str) else keys,
         "rows": [_row(row) for row in rows] if isinstance(rows, list) else rows,
     }
@@ -43,6 +46,13 @@ def _task(record: Mapping[str, Any], default_name: str) -> dict[str, Any]:
 
 def _first(record: Mapping[str, Any], names: tuple[str, ...]) -> Any:
     return next((record[name] for name in names if name in record), None)
+
+
+def _column(column: Any) -> Any:
+    """A column with the fields that a task has a place for."""
+    if not isinstance(column, dict):
+        return column
+    return {name: value for name, value in column.items() if name in Column.model_fields}
 
 
 def _row(row: Any) -> Any:

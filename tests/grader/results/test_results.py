@@ -2,8 +2,10 @@
 
 import json
 import random
-from collections.abc import Sequence
+import resource
+from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -108,6 +110,14 @@ def test_no_input_is_overwritten(tmp_path: Path, name: str) -> None:
     assert len(list((tmp_path / "out").iterdir())) == 1
 
 
+@pytest.mark.parametrize("name", ["records.jsonl.new", "summary.json.new"])
+def test_no_input_is_overwritten_by_a_file_that_is_written_first(tmp_path: Path, name: str) -> None:
+    (tmp_path / name).write_text("precious")
+    with pytest.raises(OutputError, match="is an input"):
+        Output(tmp_path, [tmp_path / name])
+    assert (tmp_path / name).read_text() == "precious"
+
+
 @pytest.mark.parametrize("link", [Path.symlink_to, Path.hardlink_to])
 def test_a_link_to_an_input_is_not_written_through(tmp_path: Path, link: Any) -> None:
     (tmp_path / "run.jsonl").write_text("precious")
@@ -120,8 +130,11 @@ def test_a_link_to_an_input_is_not_written_through(tmp_path: Path, link: Any) ->
 
 def test_where_results_cannot_go_the_place_is_named(tmp_path: Path) -> None:
     (tmp_path / "file").touch()
-    (tmp_path / "out" / "scores.jsonl").mkdir(parents=True)
-    for folder, place in (("file", "file"), ("file/x", "file/x"), ("out", "out/scores.jsonl")):
+    places = ("scores.jsonl", "summary.json")
+    for name in places:
+        (tmp_path / name / name).mkdir(parents=True)
+    taken = [(name, f"{name}/{name}") for name in places]
+    for folder, place in (("file", "file"), ("file/x", "file/x"), *taken):
         with pytest.raises(OutputError, match=str(tmp_path / place)):
             Output(tmp_path / folder)
 
@@ -133,3 +146,53 @@ def test_a_full_disk_is_told(tmp_path: Path) -> None:
     output.add(result(0, [{}]))
     with pytest.raises(OutputError, match="No space left"):
         output.summarise({})
+
+
+@contextmanager
+def largest_file(size: int) -> Iterator[None]:
+    """As on a full disk, no file may grow further than to `size` bytes."""
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (size, before[1]))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
+
+
+def test_on_a_full_disk_the_whole_submissions_are_kept(tmp_path: Path) -> None:
+    output = Output(tmp_path)
+    with largest_file(10_000):
+        for n in range(20):
+            output.add(result(n, [{"n": n, "x": "x" * 1_000} for _ in range(2)]))
+        with pytest.raises(OutputError, match="cannot write"):
+            output.close()
+    rows = [row["n"] for row in lines(tmp_path / "records.jsonl")]
+    assert rows == [0, 0, 1, 1, 2, 2, 3, 3]
+    assert [row["n"] for row in lines(tmp_path / "scores.jsonl")] == list(range(20))
+
+
+def test_what_a_full_disk_kept_back_is_written_once_there_is_room(tmp_path: Path) -> None:
+    output = Output(tmp_path)
+    with largest_file(10_000):
+        for n in range(20):
+            output.add(result(n, [{"n": n, "x": "x" * 1_000}]))
+        with pytest.raises(OutputError, match="cannot write"):
+            output.summarise({})
+    output.summarise({})
+    output.close()
+    assert [row["n"] for row in lines(tmp_path / "records.jsonl")] == list(range(20))
+
+
+def test_a_file_that_cannot_be_sorted_stays_as_it_is(tmp_path: Path) -> None:
+    output = Output(tmp_path)
+    for n in (1, 0):
+        output.add(result(n, [{"n": n, "x": "x" * 1_000}]))
+    output.summarise({"n": 1})
+    with largest_file(500), pytest.raises(OutputError, match="cannot write"):
+        output.close()
+    assert [row["n"] for row in lines(tmp_path / "records.jsonl")] == [1, 0]
+    assert [row["n"] for row in lines(tmp_path / "scores.jsonl")] == [0, 1]
+    with largest_file(500), pytest.raises(OutputError, match="cannot write"):
+        output.summarise({"n": "x" * 1_000})
+    assert json.loads((tmp_path / "summary.json").read_text()) == {"n": 1}
+    assert not list(tmp_path.glob("*.new"))

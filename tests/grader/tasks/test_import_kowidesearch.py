@@ -28,3 +28,11 @@ def test_a_record_becomes_a_task(tmp_path):
     assert first.rows == ({"시": "가", "나이": "51"}, {"시": "나", "나이": None})
     assert (second.name, second.key_columns) == ("ko-4", ("시",))
     assert [fault.place.rpartition(":")[2] for fault in faults] == ["2", "3"]
+
+
+def test_fields_that_a_column_has_no_place_for_are_left_out(tmp_path):
+    path = tmp_path / "ko.jsonl"
+    columns = [{**column, "description": "설명"} for column in RECORD["columns"]]
+    path.write_text(json.dumps(RECORD | {"columns": columns}), "utf-8")
+    (task,) = convert(path, [])
+    assert task["columns"] == RECORD["columns"]
