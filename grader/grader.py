@@ -1,5 +1,5 @@
-"""Grader: opens the caches and stages, grades a stream of submissions, yields each result as it
-ends."""
+"""The Grader: it opens the caches and stages, and grades a stream of submissions. It yields each
+result as soon as it is complete."""
 
 import asyncio
 import threading
@@ -23,6 +23,7 @@ from grader.kinds.kind import Kind, kind_of
 from grader.kinds.result import Result
 from grader.runs.submissions import Submission, read_submission
 from grader.settings import Settings
+from grader.stages.concurrency import first_error
 from grader.stages.pipeline import Pipeline
 from grader.tasks.packages import AnyTask
 from queues.node import Node, Stopped
@@ -30,16 +31,16 @@ from queues.node import Node, Stopped
 T = TypeVar("T")
 
 IN_FLIGHT = 2_000
-"""Records of submissions that are under way at once, so that memory does not grow with a run."""
-BATCH = 200
-"""Records that are read ahead in one go."""
-WAITING = 16
-"""Results that wait to be taken, before no more are made."""
+"""Records whose submissions are graded at once. The limit keeps memory independent of the run."""
+READ_AHEAD = 200
+"""Records that are read from an iterable in one batch."""
+MOST_RESULTS_QUEUED = 16
+"""Results that may wait to be taken. The next result waits until one is taken."""
 
 
 @dataclass(slots=True)
 class Progress:
-    """What a call has done so far."""
+    """Records that a grader has read and graded so far."""
 
     records_read: int = 0
     records_done: int = 0
@@ -53,7 +54,7 @@ class Grader:
             async for result in grader.grade(submissions):
                 print(result.score)
 
-    One event loop, any number of `grade` calls: they share caches, stages and limits.
+    Use one grader in one event loop. All of its `grade` calls share caches, stages and limits.
     """
 
     def __init__(self, settings: Settings | None = None) -> None:
@@ -65,7 +66,8 @@ class Grader:
         self.progress = Progress()
 
     async def __aenter__(self) -> Self:
-        """Raises CacheError or ArchiveError where what the settings name cannot be used."""
+        """Open everything. Raises CacheError, ArchiveError or ModelUnusable if a cache folder, an
+        archive or a model of the settings cannot be used."""
         await self._pipeline.__aenter__()
         return self
 
@@ -74,6 +76,7 @@ class Grader:
 
     async def page(self, url: str) -> Page:
         """The page at a URL, as the records that cite it are judged on it."""
+        # The same steps as in `CollectionKind.grade`.
         pages, url = self._pipeline.pages, canonical(url)
         page = await pages.triage(url, await pages.fetch(url))
         if pages.worth_a_browser(page):
@@ -81,32 +84,33 @@ class Grader:
         return await pages.give_up(url, page) if page.state == "unreachable" else page
 
     async def stop(self, grace: float) -> None:
-        """Take no new work, give what is under way `grace` seconds to end, keep its results.
+        """Start no new work. Give work in progress `grace` seconds to end, and keep its results.
 
-        `grade` ends after the submissions that are whole by then; the same call in a new grader
-        goes on with the rest. May be called again, to cut the grace short.
+        `grade` then ends after the submissions that are complete. The same call in a new grader
+        grades the rest. A second call with a shorter grace replaces the first one's.
         """
         self._stopped = True
-        for reading in self._reading:  # which may wait for input that never comes
+        for reading in self._reading:  # it may wait for input that never comes
             reading.cancel()
         await self._pipeline.graph.stop(grace)
 
     async def pages(self, urls: Sequence[str]) -> list[Page]:
-        """The pages behind some URLs, in their order."""
+        """The pages at some URLs, in the order of the URLs."""
         return await asyncio.gather(*map(self.page, urls))
 
     def stages(self) -> Mapping[str, Node[Any, Any]]:
-        """The stages by name, with what each has running and queued and its counters."""
+        """The stages by name. Each has its counters and the numbers of running and queued jobs."""
         return self._pipeline.graph.nodes
 
     @property
     def problems(self) -> tuple[str, ...]:
-        """What a user should know: damage in the archives, a browser that would have been used."""
+        """Messages for the user: damage in the archives; a browser that is missing but needed."""
         return self._pipeline.pages.problems
 
     def work(self) -> dict[str, Any]:
-        """What was done so far (`work` of summary.json): by stage, with what models took and
-        cost in it, and under `saved` what cache and shared work spared them."""
+        """The work so far, as `work` of summary.json: the counters of each stage, with the tokens
+        and the cost of models. `saved` has the tokens and the cost that the cache and shared work
+        saved."""
         stages: dict[str, Any] = {n: asdict(c) for n, c in self._pipeline.graph.counters.items()}
         if spending := self._pipeline.spending:
             for role, models in spending.by_role().items():
@@ -117,13 +121,13 @@ class Grader:
     async def grade(
         self, submissions: Iterable[Submission] | AsyncIterable[Submission]
     ) -> AsyncIterator[Result]:
-        """Grade a stream of submissions and yield each result as soon as it is whole; its
-        `ordinal` tells its place in the stream. A bounded number of records is in flight.
+        """Grade a stream of submissions. Yield each result as soon as it is complete; its
+        `ordinal` is its place in the stream. A bounded number of records is in flight.
 
-        A plain iterable is read in a thread. Raises CacheError where the cache fails; what was
-        done until then is kept.
+        A plain iterable is read in a thread. Raises CacheError if the cache fails; the work done
+        until then is kept.
         """
-        results: asyncio.Queue[Result] = asyncio.Queue(maxsize=WAITING)
+        results: asyncio.Queue[Result] = asyncio.Queue(maxsize=MOST_RESULTS_QUEUED)
         feed = asyncio.create_task(self._feed(_stream(submissions), results))
         try:
             while not (feed.done() and results.empty()):
@@ -141,14 +145,12 @@ class Grader:
     async def _feed(
         self, submissions: AsyncIterator[Submission], results: "asyncio.Queue[Result]"
     ) -> None:
-        """Start submissions until there are no more or the grader is stopped, and see them end."""
-        try:
+        """Start submissions until the stream ends or the grader is stopped. Wait until they end."""
+        with first_error():
             async with asyncio.TaskGroup() as tasks:
                 reading = tasks.create_task(self._start(submissions, results, tasks))
                 self._reading.add(reading)
                 reading.add_done_callback(self._reading.discard)
-        except ExceptionGroup as group:
-            raise group.exceptions[0] from None
 
     async def _start(
         self,
@@ -156,7 +158,7 @@ class Grader:
         results: "asyncio.Queue[Result]",
         tasks: asyncio.TaskGroup,
     ) -> None:
-        """Start submissions while there is room for their records."""
+        """Start each submission as soon as there is room for its records."""
         room = _Room(IN_FLIGHT)
         ordinal = 0
         async for submission in submissions:
@@ -195,12 +197,12 @@ async def grade(
 ) -> AsyncIterator[Result]:
     """Grade one batch of submissions, and yield each result as soon as it is complete.
 
-    A submission is an object as a line of a run file has it: `task` (a name), `run`, `rollout`,
-    and `records`, a `response` or an `error` (formats.md, section 2). `ordinal` of a result is the
+    A submission is an object like a line of a run file: `task` (a name), `run`, `rollout`, and
+    `records`, `response` or `error` (formats.md, section 2). The `ordinal` of a result is the
     submission's place in the batch. To grade many batches, keep one `Grader` open instead.
 
-    Raises ValueError for a submission that cannot be read or whose task is not in `tasks`, before
-    any work; otherwise what `Grader` raises.
+    Raises ValueError before any work if a submission cannot be read or its task is not in `tasks`.
+    Raises the errors of `Grader` too.
     """
     by_name = {task.name: task for task in tasks}
     batch = []
@@ -217,8 +219,7 @@ async def grade(
 
 
 class _Room:
-    """Admits submissions while their records fit in together; one that alone does not fit is
-    admitted by itself."""
+    """Limits the records in flight. A submission with more records than that is graded alone."""
 
     def __init__(self, size: int) -> None:
         self._size = size
@@ -226,12 +227,14 @@ class _Room:
         self._freed = asyncio.Event()
 
     async def take(self, records: int) -> None:
+        """Wait until there is room for some records, and take it."""
         while self._taken and self._taken + records > self._size:
             self._freed.clear()
             await self._freed.wait()
         self._taken += records
 
     def give(self, records: int) -> None:
+        """Give back the room of some records."""
         self._taken -= records
         self._freed.set()
 
@@ -250,33 +253,33 @@ async def _stream(
 
 
 async def _in_a_thread(read: Callable[[], T]) -> T:
-    """What `read` gives, in a thread that nobody has to wait for: it may never come back from a
-    pipe to which nothing is written."""
+    """Call `read` in a thread that does not have to end: reading from an idle pipe may block for
+    ever."""
     loop = asyncio.get_running_loop()
     done: asyncio.Future[T] = loop.create_future()
 
-    def tell(finish: Callable[[Any], None], outcome: Any) -> None:
+    def finish(set_outcome: Callable[[Any], None], outcome: Any) -> None:
         if not done.done():
-            finish(outcome)
+            set_outcome(outcome)
 
     def work() -> None:
         try:
-            told = partial(tell, done.set_result, read())
+            report = partial(finish, done.set_result, read())
         except Exception as error:
-            told = partial(tell, done.set_exception, error)
+            report = partial(finish, done.set_exception, error)
         with suppress(RuntimeError):  # the loop was closed meanwhile
-            loop.call_soon_threadsafe(told)
+            loop.call_soon_threadsafe(report)
 
     threading.Thread(target=work, daemon=True).start()
     return await done
 
 
 def _batch(iterator: Iterator[Submission]) -> list[Submission]:
-    """The next few submissions: one where it is large, more where a thread would only hop."""
+    """The next submissions: one large one, or several small ones, so that threads are worth it."""
     batch, records = [], 0
     for submission in iterator:
         batch.append(submission)
         records += submission.size + 1
-        if records >= BATCH:
+        if records >= READ_AHEAD:
             break
     return batch

@@ -1,1 +1,1 @@
-"""How each kind of task is graded: split into work, and rolled up into scores."""
+"""How each kind of task is graded and scored."""

@@ -1,4 +1,4 @@
-"""The kinds of task, as the grader knows them."""
+"""The interface of a kind of task, and the kind of each task."""
 
 from typing import Protocol
 
@@ -17,11 +17,11 @@ class Kind(Protocol):
     """Grades the submissions of one task."""
 
     async def grade(self, ordinal: int, submission: Submission, pipeline: Pipeline) -> Result:
-        """One submission's result."""
+        """Grade one submission. `ordinal` is its place in the input."""
 
 
 def kind_of(task: AnyTask) -> Kind:
-    """The kind that grades a task's submissions."""
+    """Make the kind that grades the submissions of a task."""
     match task:
         case CollectionTask():
             return CollectionKind(task)

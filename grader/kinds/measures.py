@@ -1,4 +1,4 @@
-"""Precision, recall and F1, as every score that has them."""
+"""Precision, recall and F1."""
 
 from dataclasses import dataclass
 from typing import Self
@@ -6,7 +6,8 @@ from typing import Self
 
 @dataclass(frozen=True, slots=True)
 class Measures:
-    """Precision, recall and their harmonic mean within the task (0 where both are 0)."""
+    """Precision, recall and their harmonic mean, from 0 to 1. F1 is 0 if both are 0 (scoring.md,
+    section 4)."""
 
     precision: float
     recall: float
@@ -14,6 +15,6 @@ class Measures:
 
     @classmethod
     def of(cls, precision: float, recall: float) -> Self:
-        """Complete the two by their F1."""
+        """Add F1 to a precision and a recall."""
         total = precision + recall
         return cls(precision, recall, 2 * precision * recall / total if total else 0.0)

@@ -1,1 +1,1 @@
-"""The stages of grading: pages, the judge, the model roles, and what they cost."""
+"""The stages of grading: pages, the judge, the roles of a model, and what they cost."""

@@ -1,6 +1,7 @@
-"""What runs in processes of its own: reading bodies and judging records, on hostile input.
+"""Functions of the worker processes: they extract text from bodies and judge records. The input is
+hostile.
 
-Bodies and texts do not travel between processes: a worker has the store open, and gets digests.
+Bodies and texts are not sent between processes. A worker gets digests and reads the store itself.
 """
 
 from dataclasses import dataclass
@@ -20,7 +21,8 @@ from judges.records.verdict import Verdict
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """What was read in a body: the digest of its text, and what triage needs to know of it."""
+    """A row of the stage `extract`. `text` is the digest of the extracted text; the rest is the
+    input of triage."""
 
     text: str
     words: int
@@ -33,29 +35,38 @@ _store: Bodies
 
 
 def open_store(folder: Path) -> None:
-    """Begin a worker: open the store of bodies."""
-    global _store  # a process has one, for all of its calls
+    """Open the store of bodies, when a worker process starts."""
+    global _store  # one store for all calls in this process
     _store = Bodies(folder)
 
 
 def ready() -> None:
-    """Nothing: a call that has the processes started."""
+    """Do nothing. The call starts the processes."""
 
 
 def read_body(sha256: str, content_type: str) -> Reading:
-    """Read a body of the store, and keep its text there."""
+    """Extract the text of a body in the store, and put the text into the store.
+
+    Raises MissingBody.
+    """
     found = extract(_store.get(sha256), content_type)
     text = _store.put(found.text.encode())
     return Reading(text, found.words, found.kind, found.problem, found.signals)
 
 
 def judge_by_rules(spec: JudgeSpec, record: Record, page: Page) -> Verdict:
-    """The verdict of the judge `rules`. Raises Undecided where a rule gives no answer."""
+    """The verdict of the judge `rules`.
+
+    Raises MissingBody, and Undecided if a rule gives no answer.
+    """
     return rules.judge(spec, record, _seen(page))
 
 
 def facts(spec: JudgeSpec, record: Record, page: Page, room: int) -> model.Facts:
-    """What a model is told of a record, in `room` characters. Raises Undecided."""
+    """The facts that a model is told about a record, in at most `room` characters.
+
+    Raises Undecided and MissingBody.
+    """
     return model.facts(spec, record, _seen(page), room)
 
 
@@ -63,6 +74,6 @@ def _seen(page: Page) -> rules.PageSeen:
     return rules.PageSeen(page.state, page.reason, page.final_url, _text(page.text))
 
 
-@lru_cache(maxsize=4)  # records of one page follow one another
+@lru_cache(maxsize=4)  # the records of one page are judged one after another
 def _text(digest: str) -> PageText:
-    return PageText(_store.get(digest).decode() if digest else "")  # none: no body came
+    return PageText(_store.get(digest).decode() if digest else "")  # no digest: there is no body

@@ -1,5 +1,6 @@
-"""How a short answer is graded: extracted and matched in a process of its own; by a model, where
-one judges, what form does not decide, and how a wrong attempt failed."""
+"""How a short answer is graded. A worker process extracts and matches it. If the judge is a model,
+it decides the answers that matching leaves undecided, and names the failure mode of wrong
+attempts."""
 
 from dataclasses import dataclass, replace
 from typing import Any
@@ -16,8 +17,8 @@ from queues.pool import Crashed, TimedOut
 
 @dataclass(frozen=True, slots=True)
 class _Judged:
-    """An attempt with what a model said of it: why it is right or wrong, and how it failed; or
-    why it said nothing: `error` of the outcome, `failure_error` of the failure mode."""
+    """An attempt, with a model's reason for its outcome (`reason`) and for its failure mode
+    (`failure_reason`). If the model gave no usable reply, `error` or `failure_error` says why."""
 
     attempt: Attempt
     reason: str = ""
@@ -26,29 +27,29 @@ class _Judged:
     failure_error: str = ""
 
     def row(self) -> dict[str, Any]:
-        """What it adds to a line of records.jsonl."""
-        said = {
+        """The fields that it adds to a line of records.jsonl."""
+        texts = {
             "reason": self.reason,
             "failure_reason": self.failure_reason,
             "failure_error": self.failure_error,
         }
         return {
-            **{name: text for name, text in said.items() if text},
+            **{name: text for name, text in texts.items() if text},
             "state": "ungraded" if self.error else "graded",
             "error": self.error or None,
         }
 
 
 class AnswerKind:
-    """Grades the submissions of one question."""
+    """Grades the submissions of one short-answer task."""
 
     def __init__(self, task: AnswerTask) -> None:
         self._task = task
         self._golds = (task.answer, *task.aliases)
 
     async def grade(self, ordinal: int, submission: Submission, pipeline: Pipeline) -> Result:
-        """One submission's result. A failed attempt handed in an empty text; a response that no
-        process can read is undecided."""
+        """Grade one submission. The response of a failed attempt is an empty text. If the worker
+        process fails on a response, the result is undecided and ungraded."""
         try:
             judged = await self._judge(submission, pipeline)
         except (Crashed, TimedOut) as error:
@@ -57,7 +58,7 @@ class AnswerKind:
         return self._result(ordinal, submission, judged)
 
     async def _judge(self, submission: Submission, pipeline: Pipeline) -> _Judged:
-        """By form, then by a model where one judges."""
+        """Decide an answer without a model, then with a model if the judge is one."""
         attempt: Attempt = await pipeline.compute(
             assess,
             self._task,
@@ -95,28 +96,30 @@ class AnswerKind:
     async def _decide(
         self, attempt: Attempt, submission: Submission, pipeline: Pipeline, roles: Roles
     ) -> _Judged:
-        """What form does not decide."""
+        """Ask a model for the outcome of an attempt that is undecided."""
         if attempt.outcome != "undecided":
             return _Judged(attempt)
         question = await pipeline.compute(
             doubt, self._task.prompt, self._golds, submission.response
         )
-        (said,) = await roles.answer.many([question])
-        if isinstance(said, Exception):
-            return _Judged(attempt, error=f"cannot be judged: {said}")
-        extracted = said.extracted or attempt.extracted
-        return _Judged(replace(attempt, outcome=said.outcome, extracted=extracted), said.reason)
+        (reply,) = await roles.answer.many([question])
+        if isinstance(reply, Exception):
+            return _Judged(attempt, error=f"cannot be judged: {reply}")
+        extracted = reply.extracted or attempt.extracted
+        return _Judged(replace(attempt, outcome=reply.outcome, extracted=extracted), reply.reason)
 
     async def _label(
         self, judged: _Judged, submission: Submission, pipeline: Pipeline, roles: Roles
     ) -> _Judged:
-        """How a wrong attempt failed, where it tells what it did. The outcome stands without."""
+        """Ask a model for the failure mode of a wrong attempt that has a trajectory. Without a
+        reply, the outcome stays as it is."""
         attempt = judged.attempt
         if attempt.outcome != "wrong" or not submission.trajectory:
             return judged
         shown = await pipeline.compute(steps, submission.trajectory)
         failed = Failed(self._task.prompt, self._golds, attempt.extracted or "", shown)
-        (said,) = await roles.failure.many([failed])
-        if isinstance(said, Exception):
-            return replace(judged, failure_error=f"cannot be judged: {said}")
-        return replace(judged, attempt=replace(attempt, mode=said.mode), failure_reason=said.reason)
+        (reply,) = await roles.failure.many([failed])
+        if isinstance(reply, Exception):
+            return replace(judged, failure_error=f"cannot be judged: {reply}")
+        attempt = replace(attempt, mode=reply.mode)
+        return replace(judged, attempt=attempt, failure_reason=reply.reason)

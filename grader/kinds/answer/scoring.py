@@ -1,4 +1,5 @@
-"""How a short answer is graded, and what many of them come to (K-BrowseComp, sections 4 to 6)."""
+"""Grading of short answers without a model, and the figures of a run (K-BrowseComp, sections 4 to
+6)."""
 
 import re
 from collections import Counter, defaultdict
@@ -16,9 +17,9 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True)
 class Attempt:
-    """One graded attempt. `extracted` is None where the answer is left to a judge to find;
-    `checklist` has a hit or miss for each slot, None where there is nothing to look at; `mode` is
-    how a judge says that it failed, if one was asked."""
+    """One graded attempt. `extracted` is None if only a model can find the answer. `confidence` is
+    from 0 to 1. `checklist` says for each slot if its value is in the trajectory; it is None
+    without a checklist or a trajectory. `mode` is the failure mode that a model names."""
 
     outcome: Outcome
     extracted: str | None
@@ -29,12 +30,12 @@ class Attempt:
 
     @property
     def failure(self) -> str | None:
-        """The failure mode: F0 without a final answer; others need a judge (K-BrowseComp,
-        table 1)."""
+        """The failure mode: F0 if there is no final answer. Only a model names other modes
+        (K-BrowseComp, table 1)."""
         return "F0" if self.outcome == "no_answer" else self.mode
 
     def score(self) -> dict[str, Any]:
-        """What it adds to a line of scores.jsonl."""
+        """The fields that it adds to a line of scores.jsonl."""
         return {
             "correct": self.outcome == "correct",
             "outcome": self.outcome,
@@ -45,7 +46,7 @@ class Attempt:
         }
 
     def row(self, response: str) -> dict[str, Any]:
-        """What it adds to a line of records.jsonl."""
+        """The fields that it adds to a line of records.jsonl."""
         return {
             "response": response,
             "extracted": self.extracted,
@@ -57,7 +58,7 @@ class Attempt:
 def assess(
     task: AnswerTask, response: str, trajectory: Any = None, search_calls: int | None = None
 ) -> Attempt:
-    """Grade a response without a model; that of an attempt that failed is the empty text."""
+    """Grade a response without a model. The response of a failed attempt is an empty text."""
     reading = read(response)
     outcome = decide(reading, task.answer, *task.aliases)
     found = reading.marked or outcome != "undecided"
@@ -69,17 +70,19 @@ def assess(
 
 
 def hits(task: AnswerTask, trajectory: Any) -> dict[str, bool] | None:
-    """Which slots' values stand in a trajectory (any JSON), the question itself left aside."""
+    """Say for each slot if its value is in a trajectory (any JSON). The text of the question in it
+    does not count. None without a checklist or a trajectory."""
     if not task.checklist or not trajectory:
         return None
     text = "\n".join(_texts(trajectory))
     if task.prompt:
         text = text.replace(task.prompt, "\n")
     text = plain(text).casefold()
-    return {slot.id: bool(_value(slot.value).search(text)) for slot in task.checklist}
+    return {slot.id: bool(_value_pattern(slot.value).search(text)) for slot in task.checklist}
 
 
 def _texts(trajectory: Any) -> Iterator[str]:
+    """All strings and numbers in a JSON value, as text."""
     stack = [trajectory]
     while stack:
         value = stack.pop()
@@ -93,17 +96,18 @@ def _texts(trajectory: Any) -> Iterator[str]:
             yield str(value)
 
 
-_BESIDE = re.compile(r"(?<=[^\x00-\x7f])(?=.)|(?<=.)(?=[^\x00-\x7f])")
-_TASTE = re.compile(r"(?<=[^\x00-\x7f]) | (?=[^\x00-\x7f])")
+_NEXT_TO_NON_ASCII = re.compile(r"(?<=[^\x00-\x7f])(?=.)|(?<=.)(?=[^\x00-\x7f])")
+_SPACE_NEXT_TO_NON_ASCII = re.compile(r"(?<=[^\x00-\x7f]) | (?=[^\x00-\x7f])")
 
 
-def _value(value: str) -> re.Pattern[str]:
-    """A value as a whole: no part of a longer number or Latin word. Spacing beside other scripts is
-    a matter of taste."""
-    text = _TASTE.sub("", " ".join(plain(value).casefold().split()))
+def _value_pattern(value: str) -> re.Pattern[str]:
+    """A pattern that finds a value, but not inside a longer number or Latin word. Spaces next to
+    non-ASCII characters do not matter."""
+    text = _SPACE_NEXT_TO_NON_ASCII.sub("", " ".join(plain(value).casefold().split()))
     if not text:
         return re.compile(r"(?!)")
-    pattern = r"\s*".join(re.escape(part).replace(r"\ ", r"\s+") for part in _BESIDE.split(text))
+    parts = _NEXT_TO_NON_ASCII.split(text)
+    pattern = r"\s*".join(re.escape(part).replace(r"\ ", r"\s+") for part in parts)
     edges = {True: (r"(?<!\d)(?<!\d[.,])", r"(?!\d|[.,]\d)"), False: (r"(?<![a-z])", r"(?![a-z])")}
     before = edges[text[0].isdigit()][0] if text[0].isascii() and text[0].isalnum() else ""
     after = edges[text[-1].isdigit()][1] if text[-1].isascii() and text[-1].isalnum() else ""
@@ -114,7 +118,7 @@ def _value(value: str) -> re.Pattern[str]:
 
 BINS = 5
 UNSPLIT = "unsplit"
-"""Stands for the split of tasks that name none."""
+"""The split of tasks without the label `split`."""
 
 
 @dataclass(slots=True)
@@ -131,13 +135,13 @@ class _Tally:
 
 
 class AnswerFigures:
-    """The figures of one run, fed one attempt at a time; the order does not matter."""
+    """The figures of one run. Attempts are added one at a time, in any order."""
 
     def __init__(self) -> None:
         self._tallies: dict[str, _Tally] = {}
 
     def add(self, task: str, attempt: Attempt) -> None:
-        """Take in an attempt at the task of that name."""
+        """Add an attempt at the task with this name."""
         tally = self._tallies.setdefault(task, _Tally())
         correct = attempt.outcome == "correct"
         tally.outcomes[attempt.outcome] += 1
@@ -153,7 +157,7 @@ class AnswerFigures:
             tally.slots += len(attempt.checklist)
 
     def means(self, tasks: Iterable[AnswerTask]) -> dict[str, Any]:
-        """The figures over `tasks`, by split: verified and synthetic are never pooled
+        """The figures over `tasks`, by split. Verified and synthetic tasks are never pooled
         (K-BrowseComp, section 5.2). Tasks without an attempt do not count."""
         splits: dict[str, list[_Tally]] = defaultdict(list)
         for task in tasks:
@@ -163,8 +167,8 @@ class AnswerFigures:
 
 
 def _figures(tallies: Sequence[_Tally]) -> dict[str, Any]:
-    """Means over tasks of the means over a task's attempts; calibration and search calls are over
-    all attempts."""
+    """The figures of one split. Each is the mean over tasks of the mean over a task's attempts.
+    Calibration and search calls are over all attempts."""
     outcomes = _merged(tally.outcomes for tally in tallies)
     results = [(t.outcomes.total(), t.outcomes["correct"]) for t in tallies]
     decided = [(n - t.outcomes["undecided"], c) for t, (n, c) in zip(tallies, results, strict=True)]
@@ -190,9 +194,9 @@ def _figures(tallies: Sequence[_Tally]) -> dict[str, Any]:
 
 
 def pass_at(results: Sequence[tuple[int, int]]) -> dict[str, float]:
-    """pass@k, the mean over tasks of 1 - C(n - c, k) / C(n, k) (the unbiased estimator of Chen et
-    al., arXiv 2107.03374), for k up to the fewest attempts at any task. `results` are attempts and
-    correct ones of each task."""
+    """pass@k, by k: the mean over tasks of 1 - C(n - c, k) / C(n, k), the unbiased estimator of
+    Chen et al. (arXiv 2107.03374). k goes up to the smallest number of attempts at a task.
+    `results` has, for each task, the number n of attempts and the number c of correct ones."""
     found: dict[str, float] = {}
     kinds = Counter(results)
     missed = dict.fromkeys(kinds, 1.0)
@@ -205,9 +209,9 @@ def pass_at(results: Sequence[tuple[int, int]]) -> dict[str, float]:
 
 
 def calibration(answered: Counter[tuple[float, bool]]) -> dict[str, Any]:
-    """The expected calibration error over equal-width bins of confidence, the last one closed, and
-    the bins (K-BrowseComp, section 5.1). `answered` counts attempts that gave an answer by
-    confidence and whether they were correct; an undecided one was not."""
+    """The expected calibration error over bins of confidence with equal width, and the bins
+    (K-BrowseComp, section 5.1). The last bin includes 1. `answered` counts the attempts that gave
+    an answer, by confidence and correctness. An undecided attempt counts as not correct."""
     bins, gaps = [], []
     for place in range(BINS):
         inside = [

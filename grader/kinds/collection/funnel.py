@@ -1,5 +1,5 @@
-"""Which criteria a submission's records fail, and how far their evidence carries (WANDR, sections
-6.3.4 and 6.3.5, figure 11 and table 9)."""
+"""The failure rate of each criterion, and the evidence funnel (WANDR, sections 6.3.4 and 6.3.5,
+figure 11 and table 9; scoring.md, section 5)."""
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
@@ -20,8 +20,12 @@ CRITERIA = (
 
 @dataclass(frozen=True, slots=True)
 class Funnel:
-    """What becomes of records whose page satisfies every requirement: the share with faithful
-    excerpts, and among those the shares whose excerpts support any and all requirements."""
+    """The evidence funnel, over records whose page satisfies every requirement.
+
+    `faithful` is the share with faithful excerpts. Among the faithful records, `any_supported` and
+    `all_supported` are the shares whose excerpts support any requirement and all requirements. A
+    share is from 0 to 1, or None if there are no records.
+    """
 
     faithful: float | None
     any_supported: float | None
@@ -30,22 +34,24 @@ class Funnel:
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
-    """Shares of one submission's records, made for a mean over tasks: a share of no records is
-    None and enters no mean. `failures` has every criterion's, of the records that it decided."""
+    """The shares of one submission, for means over tasks. `failures` has the share of failed
+    records for each criterion, among the records for which it was decided. A share of no records is
+    None and is left out of the mean."""
 
     failures: Mapping[str, float | None]
     funnel: Funnel
 
     def plain(self) -> dict[str, Any]:
-        """Both as nested objects."""
+        """The fields as nested objects."""
         return asdict(self)
 
 
 def evidence(rows: Iterable[Mapping[str, Any]]) -> Evidence:
-    """The shares of one submission, from its rows of records.jsonl, as `LeafReader` accepts them.
+    """Compute the shares of one submission from its rows of records.jsonl.
 
-    As in the scores, a record without a verdict of enough confidence is missing; of an invalid
-    one the criteria count that its row states.
+    The rows are those that `LeafReader` accepts. An ungraded record, and one whose confidence is
+    below `TRUSTED`, is missing, as in the scores. An invalid record counts for the criteria that
+    its row has.
     """
     decided: Counter[str] = Counter()
     passed: Counter[str] = Counter()
@@ -57,7 +63,7 @@ def evidence(rows: Iterable[Mapping[str, Any]]) -> Evidence:
         decided.update(name for name in CRITERIA if type(criteria.get(name)) is bool)
         passed.update(name for name in CRITERIA if criteria.get(name) is True)
         if criteria.get("requirements_all_satisfied") is True:
-            passed.update(_steps(criteria, _object(row.get("requirements")).values()))
+            passed.update(_funnel_steps(criteria, _object(row.get("requirements")).values()))
     failures = {name: _share(decided[name] - passed[name], decided[name]) for name in CRITERIA}
     satisfied, faithful = passed["requirements_all_satisfied"], passed["faithful"]
     return Evidence(
@@ -70,8 +76,8 @@ def evidence(rows: Iterable[Mapping[str, Any]]) -> Evidence:
     )
 
 
-def _steps(criteria: Mapping[str, Any], requirements: Iterable[Any]) -> Iterator[str]:
-    """The steps of the funnel that a record takes whose page satisfies every requirement."""
+def _funnel_steps(criteria: Mapping[str, Any], requirements: Iterable[Any]) -> Iterator[str]:
+    """The funnel steps that a record passes. Its page satisfies every requirement."""
     if criteria.get("excerpts_faithful") is not True:
         return
     yield "faithful"

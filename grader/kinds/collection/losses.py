@@ -1,4 +1,5 @@
-"""What a collection asks for, and where a submission lost it (WANDR, sections 4.5 and 6.3.2)."""
+"""The records that a collection requires, and where a submission lost score (WANDR, sections 4.5
+and 6.3.2; scoring.md, section 5)."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -9,29 +10,35 @@ from grader.tasks.collection import CollectionTask, Key, Subtask
 
 
 def required_records(task: CollectionTask) -> int:
-    """The leaves that the task asks for: every hierarchy once under every node that it hangs on,
-    but once for each distinct value where its key is shared (WANDR, appendix J: 20 GPUs of 10
-    games, 3 pages a GPU and 3 a game, are 200 + 60 + 30)."""
-    return _required("", 1, task.keys, task.subtasks)
+    """The number of leaves that the task requires: `counts.required`.
+
+    A subtask is required once under each node of its parent key. If that key is `shared`, it is
+    required once for each distinct value (scoring.md, section 5). WANDR, appendix J: 20 GPUs with
+    10 games each, 3 pages for a GPU and 3 for a game, are 200 + 60 + 30 records.
+    """
+    return _required_below("", 1, task.keys, task.subtasks)
 
 
-def _required(top: str, tops: int, keys: Sequence[Key], subtasks: Sequence[Subtask]) -> int:
+def _required_below(top: str, tops: int, keys: Sequence[Key], subtasks: Sequence[Subtask]) -> int:
+    """The leaves required under `tops` nodes of the key `top`."""
     reached, distinct = tops, {top: tops}
     for key in keys:
         reached *= key.volume
         distinct[key.name] = key.volume if key.shared else reached
-    below = (_required(s.parent, distinct[s.parent], s.keys, s.subtasks) for s in subtasks)
+    below = (_required_below(s.parent, distinct[s.parent], s.keys, s.subtasks) for s in subtasks)
     return reached + sum(below)
 
 
 def required_members(task: CollectionTask) -> int:
-    """The members that the task asks for: the volumes from the top through the member key."""
+    """The number of members that the task requires: the product of the volumes from the top key
+    through the member key (scoring.md, section 5)."""
     depth = [key.name for key in task.keys].index(task.member)
     return prod(key.volume for key in task.keys[: depth + 1])
 
 
 class Members(NamedTuple):
-    """The members that full soft recall retains under a node, and their summed soft recalls."""
+    """The members that full soft recall retains under a node: their number, and the sums of their
+    full and retrieval soft recall."""
 
     number: float
     full: float
@@ -42,7 +49,8 @@ NO_MEMBERS = Members(0, 0.0, 0.0)
 
 
 class Child(NamedTuple):
-    """A child of a node above the members: its soft recalls, and the members it retains."""
+    """A child of a node above the member level: its full and retrieval soft recall, and the members
+    that it retains. Compares by full, then by retrieval recall."""
 
     full: float
     retrieval: float
@@ -50,7 +58,8 @@ class Child(NamedTuple):
 
 
 def retained(children: list[Child], volume: int) -> Members:
-    """The members in the `volume` best children by full, then retrieval, soft recall."""
+    """The members of the best `volume` children by full soft recall; ties are broken by retrieval
+    soft recall (scoring.md, section 5)."""
     if not children:
         return NO_MEMBERS
     best = sorted(children, reverse=True)[:volume]
@@ -59,10 +68,10 @@ def retained(children: list[Child], volume: int) -> Members:
 
 @dataclass(frozen=True, slots=True)
 class Stages:
-    """Where full soft recall was lost (WANDR, section 6.3.2 and table 8).
+    """Where full soft recall was lost (WANDR, section 6.3.2 and table 8; scoring.md, section 5).
 
-    discovery x enrichment x extraction + residual - identity_loss is full soft recall. A stage
-    that nothing reached is None: enrichment without a member, extraction without a retrieval.
+    discovery * enrichment * extraction + residual - identity_loss equals full soft recall.
+    `enrichment` is None if no member is retained, `extraction` if retrieval recall is 0.
     """
 
     discovery: float
@@ -73,8 +82,12 @@ class Stages:
 
 
 def stages(required: int, members: Members, unmerged: float, merged: float) -> Stages:
-    """Split full soft recall. `members` are what it retains with identities left `unmerged`, of
-    `required` ones; `unmerged` and `merged` are full soft recall without and with merging."""
+    """Split full soft recall into stages (scoring.md, section 5).
+
+    `required` is the number of required members. `members` are those that full soft recall retains
+    with identities left unmerged. `unmerged` and `merged` are full soft recall without and with
+    merging.
+    """
     number, full, retrieval = members
     return Stages(
         discovery=number / required,

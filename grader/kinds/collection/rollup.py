@@ -1,10 +1,12 @@
-"""The score tree of one submission and its eight figures (WANDR, section 5, appendices K and L).
+"""The score tree of one submission and its eight figures (WANDR, section 5 and appendices K and L;
+scoring.md, section 4).
 
     scorer = Scorer(task)
     scores = scorer.rollup(map(scorer.leaf, rows))
 
-Time is linear in the records, but for the sort of a node's children where there are more of them
-than its volume.
+The eight figures are precision and recall, soft and hard, under the full and the retrieval verdict.
+One pass over the records builds the tree, and one walk yields all eight (scoring.md, section 6).
+Time is linear in the records, except that a node sorts its children if they exceed its volume.
 """
 
 from collections import Counter, defaultdict
@@ -32,7 +34,8 @@ from grader.tasks.collection import CollectionTask, Key, Subtask
 
 @dataclass(frozen=True, slots=True)
 class Figures:
-    """The measures under one verdict: with partial credit, and for whole members alone."""
+    """The measures under one verdict. Soft gives partial credit. Hard counts a node below the root
+    only if its score is 1."""
 
     soft: Measures
     hard: Measures
@@ -40,8 +43,8 @@ class Figures:
 
 @dataclass(frozen=True, slots=True)
 class Counts:
-    """Records that the task requires, that were submitted, and how these fared; those of
-    `low_confidence` are among the `graded`."""
+    """Numbers of records. `required` are the leaves that the task asks for. Of the `submitted`
+    records, each is `graded`, `ungraded` or `invalid`. `low_confidence` is a part of `graded`."""
 
     required: int
     submitted: int
@@ -62,27 +65,30 @@ class Rollup:
 
     @property
     def complete(self) -> bool:
-        """Whether every record could be judged."""
+        """Whether every record has a verdict."""
         return not self.counts.ungraded
 
     def plain(self) -> dict[str, Any]:
-        """All of it as a line of scores.jsonl has it."""
+        """The fields of a line of scores.jsonl."""
         return asdict(self)
 
 
 class Scorer:
-    """Scores the submissions of one task; `leaf` reads their records."""
+    """Scores the submissions of one task. `leaf` reads a row of records.jsonl for `rollup`."""
 
     def __init__(self, task: CollectionTask) -> None:
         self.leaf = LeafReader(task).leaf
         member = [key.name for key in task.keys].index(task.member)
-        self._main = _shape(None, "", task.keys, task.subtasks, member)
+        self._main = _hierarchy_shape(None, "", task.keys, task.subtasks, member)
         self._required_records = required_records(task)
         self._required_members = required_members(task)
 
     def rollup(self, leaves: Iterable[Leaf]) -> Rollup:
-        """The scores of a submission, from the leaves of all of its records."""
-        trees, counts = _grow(leaves)
+        """The scores of a submission, from the leaves of all its records.
+
+        `stages` are computed with identities left unmerged (scoring.md, section 5).
+        """
+        trees, counts = _build_trees(leaves)
         walk = _Walk(trees, self._main)
         precision, recall, members = walk.root
         unmerged = recall
@@ -97,26 +103,36 @@ class Scorer:
 
 
 Quad = tuple[float, float, float, float]
-"""Full soft, full hard, retrieval soft, retrieval hard. Hard scores are 0 or 1 exactly, and so
-is the mean of those that are all 1."""
+"""Four scores: full soft, full hard, retrieval soft, retrieval hard.
+
+A hard score below the root is exactly 0 or 1. The mean of scores that are all 1 is exactly 1.
+"""
 
 Score = tuple[Quad, Quad, Members]
-"""Precision, recall, and the members retained (none below the member key)."""
+"""Precision, recall, and the retained members. Below the member key there are no members."""
 
 NOTHING: Quad = (0.0, 0.0, 0.0, 0.0)
 VERDICTS: tuple[Quad, ...] = tuple((f, f, r, r) for r in (0.0, 1.0) for f in (0.0, 1.0))
-"""A leaf's score by its verdicts as bits: 1 full, 2 retrieval."""
+"""The scores of a leaf, by its verdicts as bits: 1 is full, 2 is retrieval. A leaf is 0 or 1."""
 
 Node = dict[Step, Any]
-"""A node's children: nodes, or verdict bits for a url and for a step without an identity."""
+"""The children of a node: nodes, or verdict bits for a url and for a step without an identity."""
 
 Trees = dict[str | None, Node]
-"""The tree of every hierarchy; that of a subtask begins with the values of its parent key."""
+"""The tree of each hierarchy. The tree of a subtask begins with the values of its parent key."""
 
 
-def _grow(leaves: Iterable[Leaf]) -> tuple[Trees, dict[str, int]]:
-    """The trees of a submission, and how its records fared. A record without a usable verdict is
-    in no tree; of records with one path the worst counts."""
+def _build_trees(leaves: Iterable[Leaf]) -> tuple[Trees, dict[str, int]]:
+    """Build the trees of a submission, and count its records.
+
+    - An ungraded record, and one whose confidence is below `TRUSTED`, is in no tree: it is missing
+      (WANDR, section 5; scoring.md, section 1).
+    - An invalid record is a leaf with score 0 (scoring.md, section 4).
+    - Records with the same path are one leaf with the worst of their verdicts (scoring.md, section
+      4; WANDR does not say).
+    - A step without an identity is one child with score 0. If a field is missing, it is a child of
+      its own (scoring.md, section 3).
+    """
     trees: Trees = defaultdict(dict)
     states = Counter(submitted=0, graded=0, ungraded=0, invalid=0, low_confidence=0)
     for subtask, path, state, full, retrieval, confidence in leaves:
@@ -136,14 +152,15 @@ def _grow(leaves: Iterable[Leaf]) -> tuple[Trees, dict[str, int]]:
             node = node.setdefault(step, {})
         last = path[-1]
         if last[0] is None:
-            last = (states["submitted"], None)  # a child by itself
+            last = (states["submitted"], None)  # a field is missing: no other record has this step
         node[last] = node.get(last, 3) & bits
     return trees, states
 
 
 class _Shape(NamedTuple):
-    """A hierarchy: the axes and volumes of its keys, the subtasks that hang on the node above
-    each of them (`top` is the axis of the first of these), and the depth of the member key."""
+    """A hierarchy. `axes` and `volumes` are those of its keys. `subtasks[depth]` are the subtasks
+    attached to the node above the key at `depth`; `top` is the axis of the topmost of these nodes.
+    `member` is the depth of the member key, or `NO_MEMBER`."""
 
     name: str | None
     top: str
@@ -156,12 +173,14 @@ class _Shape(NamedTuple):
 NO_MEMBER = -1
 
 
-def _shape(
+def _hierarchy_shape(
     name: str | None, top: str, keys: Sequence[Key], subtasks: Sequence[Subtask], member: int
 ) -> _Shape:
     def attached(node: str) -> tuple[_Shape, ...]:
         return tuple(
-            _shape(f"{name}.{s.name}" if name else s.name, node, s.keys, s.subtasks, NO_MEMBER)
+            _hierarchy_shape(
+                f"{name}.{s.name}" if name else s.name, node, s.keys, s.subtasks, NO_MEMBER
+            )
             for s in subtasks
             if s.parent == node
         )
@@ -172,10 +191,11 @@ def _shape(
 
 
 class _Walk:
-    """One walk over a submission's trees, after appendix K's listing, all choices at once.
+    """One walk over the trees of a submission (WANDR, appendix K; scoring.md, section 4).
 
-    `root` is the score of the whole. Without `merge` every value is an entity of its own, in
-    recall and where subtasks are matched. `aliases` tells whether that would be another score.
+    `root` is the score of the root. With `merge`, children with one identity are one entity, in
+    recall and for subtasks. Without it, each value is an entity. `aliases` is true if two values
+    have one identity: only then can `merge` change the score.
     """
 
     def __init__(self, trees: Trees, main: _Shape, *, merge: bool = True) -> None:
@@ -188,7 +208,11 @@ class _Walk:
         self.root = self._children(main, trees[None], 0)
 
     def _score_subtasks(self, shape: _Shape) -> None:
-        """Score every top node of the subtasks of a hierarchy, innermost subtasks first."""
+        """Score the top nodes of all subtasks of a hierarchy, by entity; nested subtasks first.
+
+        Aliases pool their records (scoring.md, section 4). A top node that is outside a closed
+        roster, or missing, has no place in the tree (scoring.md, section 3).
+        """
         for subtask in chain.from_iterable(shape.subtasks):
             self._score_subtasks(subtask)
             tops: dict[object, list[Node]] = defaultdict(list)
@@ -196,7 +220,7 @@ class _Walk:
                 if step[1] is not None:
                     tops[self._entity(subtask.top, step)].append(node)
             self._subtasks[subtask.name] = {
-                entity: self._node(subtask, _pool(nodes), 0, entity)
+                entity: self._node(subtask, _merge_nodes(nodes), 0, entity)
                 for entity, nodes in tops.items()
             }
 
@@ -207,9 +231,13 @@ class _Walk:
         return identity if self._merge else value
 
     def _node(self, shape: _Shape, node: Node, depth: int, entity: object) -> Score:
-        """The score of a node below the root: hard scores are floored, subtasks multiplied in."""
+        """The score of a node below the root (scoring.md, section 4; WANDR, appendix K).
+
+        First a hard score short of 1 becomes 0. Then the score is multiplied by the score of each
+        subtask attached to this key, for this entity. A subtask without records scores 0.
+        """
         precision, recall, members = self._children(shape, node, depth)
-        precision, recall = _floor(precision), _floor(recall)
+        precision, recall = _floor_hard(precision), _floor_hard(recall)
         for subtask in shape.subtasks[depth]:
             scores = self._subtasks[subtask.name].get(entity)
             if scores is None:
@@ -219,13 +247,20 @@ class _Walk:
         return precision, recall, members
 
     def _children(self, shape: _Shape, node: Node, depth: int) -> Score:
-        """Aggregate a node's children, which stand at `depth` of the hierarchy."""
+        """Aggregate the children of a node, whose key is at `depth` (scoring.md, section 4).
+
+        - Precision is the mean over the distinct values, before deduplication. A child without an
+          identity counts with score 0.
+        - Recall merges children of one entity with the worst of their scores, keeps the best
+          `volume` entities, and divides their sum by `volume`. A child without an identity gives no
+          recall.
+        """
         if depth + 1 == len(shape.axes):
-            return _pages(shape, node)
+            return _aggregate_urls(shape, node)
         axis, volume = shape.axes[depth], shape.volumes[depth]
         precisions: list[Quad] = []
         recalls: dict[object, Quad] = {}
-        above: list[Child] = []
+        members_below: list[Child] = []
         for step, child in node.items():
             if step[1] is None:
                 continue
@@ -233,37 +268,37 @@ class _Walk:
             precision, recall, members = self._node(shape, child, depth + 1, entity)
             precisions.append(precision)
             if depth <= shape.member:
-                above.append(_child(recall, None if depth == shape.member else members))
+                members_below.append(_child(recall, None if depth == shape.member else members))
             if entity in recalls:
                 recall = _worst(recall, recalls[entity])
             recalls[entity] = recall
         return (
-            _share(precisions, len(node)),
-            _share(_best(list(recalls.values()), volume), volume),
-            retained(above, volume),
+            _divided_sum(precisions, len(node)),
+            _divided_sum(_best(list(recalls.values()), volume), volume),
+            retained(members_below, volume),
         )
 
 
-def _pages(shape: _Shape, node: Node) -> Score:
-    """Aggregate a node's urls, each of which is an entity of its own."""
+def _aggregate_urls(shape: _Shape, node: Node) -> Score:
+    """Aggregate the urls of a node as `_Walk._children` does. Each canonical URL is an entity."""
     volume = shape.volumes[-1]
     scores = [VERDICTS[bits] for step, bits in node.items() if step[1] is not None]
     members = [_child(score) for score in scores] if shape.member + 1 == len(shape.axes) else []
     return (
-        _share(scores, len(node)),
-        _share(_best(scores, volume), volume),
+        _divided_sum(scores, len(node)),
+        _divided_sum(_best(scores, volume), volume),
         retained(members, volume),
     )
 
 
 def _child(recall: Quad, members: Members | None = None) -> Child:
-    """A child for the stages: with the members in it, or itself a member."""
+    """A child for the loss stages: a member itself if `members` is None, else with its members."""
     full, _, retrieval, _ = recall
     return Child(full, retrieval, Members(1, full, retrieval) if members is None else members)
 
 
-def _pool(nodes: list[Any]) -> Any:
-    """The union of nodes that are one entity's; of leaves with one path the worst counts."""
+def _merge_nodes(nodes: list[Any]) -> Any:
+    """The union of the nodes of one entity. Leaves with one path are one: the worst verdicts."""
     if len(nodes) == 1:
         return nodes[0]
     if isinstance(nodes[0], int):
@@ -272,36 +307,40 @@ def _pool(nodes: list[Any]) -> Any:
     for node in nodes:
         for step, child in node.items():
             children[step].append(child)
-    return {step: _pool(same) for step, same in children.items()}
+    return {step: _merge_nodes(same) for step, same in children.items()}
 
 
-def _share(scores: Sequence[Quad], of: int) -> Quad:
-    """The sum of the scores divided by `of`, whatever their order."""
+def _divided_sum(scores: Sequence[Quad], divisor: int) -> Quad:
+    """The sum of the scores divided by `divisor`. The order of the scores does not matter."""
     if not scores:
         return NOTHING
-    if len(scores) == 1:  # the usual case, worth a short way
-        one = scores[0]
-        return one[0] / of, one[1] / of, one[2] / of, one[3] / of
-    a, b, c, d = zip(*scores, strict=True)
-    return fsum(a) / of, fsum(b) / of, fsum(c) / of, fsum(d) / of
+    if len(scores) == 1:  # the usual case: faster
+        a, b, c, d = scores[0]
+        return a / divisor, b / divisor, c / divisor, d / divisor
+    columns = zip(*scores, strict=True)
+    a, b, c, d = (fsum(column) / divisor for column in columns)
+    return a, b, c, d
 
 
 def _best(scores: Sequence[Quad], volume: int) -> Sequence[Quad]:
-    """The best `volume` scores under each choice."""
+    """The best `volume` scores, chosen for each of the four figures by itself."""
     if len(scores) <= volume:
         return scores
     columns = (sorted(column, reverse=True)[:volume] for column in zip(*scores, strict=True))
     return list(zip(*columns, strict=True))
 
 
-def _floor(score: Quad) -> Quad:
+def _floor_hard(score: Quad) -> Quad:
+    """A hard score short of 1 becomes 0 (scoring.md, section 4)."""
     return score[0], float(score[1] == 1), score[2], float(score[3] == 1)
 
 
 def _times(one: Quad, other: Quad) -> Quad:
+    """The product, figure by figure."""
     return one[0] * other[0], one[1] * other[1], one[2] * other[2], one[3] * other[3]
 
 
 def _worst(one: Quad, other: Quad) -> Quad:
+    """The minimum, figure by figure."""
     a, b, c, d = map(min, one, other)
     return a, b, c, d

@@ -1,5 +1,6 @@
-"""A table beside its strict score: what a model may decide of it, and what its rulings come to
-(tables.md, 5: cells that the comparator failed, under their column's criterion)."""
+"""The judged score of a table, beside the strict one (tables.md, section 5). A model may decide
+keys that no gold row has in the same words, and cells that the comparator failed, under the
+criterion of their column."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -21,20 +22,22 @@ from judges.values.tables import Row
 from judges.values.widesearch import WideSearchComparator
 
 Place = tuple[int, int]
-"""A row of the response, and a column."""
+"""The number of a row of the response, and of a column."""
 
 MOST_KEYS = 300
-"""Rows of a response whose keys a model is asked about, at most; the first ones."""
+"""A model is asked about the keys of at most so many rows of a response, the first ones."""
 LONGEST_KEY, LONGEST_CELL = 200, 10_000
-"""Characters of a key's cell, and of another. What is longer is hardly one, and not asked about."""
+"""Characters of a cell in a key column and in another column. A model is not asked about longer
+cells."""
 MOST_ROWS, MOST_CHARACTERS = 500, 15_000
-"""Of the gold rows that a model is shown; endpoints bound what a schema may enumerate."""
+"""Gold rows that a model is shown, and their characters, at most. Endpoints limit how many values a
+schema may enumerate."""
 
 
 @dataclass(frozen=True, slots=True)
 class Rulings:
-    """What a model said of a response: the gold rows of keys, by row; cells, by their place; and
-    why it said nothing of some rows."""
+    """A model's answers about a response: the gold row of a key, by row; if a cell is right, by
+    place; and errors, by row, if there was no usable answer."""
 
     rows: Mapping[int, Found] = field(default_factory=dict)
     cells: Mapping[Place, Ruled] = field(default_factory=dict)
@@ -43,8 +46,8 @@ class Rulings:
 
 @dataclass(frozen=True, slots=True)
 class JudgedTable:
-    """The strict score with the lines of the rows, and the score by a model's rulings. `keys` and
-    `cells` are what a model may decide, so far as is known by the rulings on keys."""
+    """The strict score with the lines of the rows, and the judged score. `keys` and `cells` are the
+    questions for a model. The questions on cells depend on the rulings on keys."""
 
     strict: GradedTable
     score: TableScore
@@ -53,7 +56,7 @@ class JudgedTable:
 
 
 class TableJudge(TableGrader):
-    """Grades responses to one table task, with or without rulings of a model."""
+    """Grades responses to one table task, with or without a model's rulings."""
 
     def __init__(self, task: TableTask) -> None:
         super().__init__(task)
@@ -62,8 +65,8 @@ class TableJudge(TableGrader):
         self._gold_keys = {self._key_form(cells) for cells in self._gold}
 
     def judge(self, response: str, rulings: Rulings, source: int) -> JudgedTable:
-        """Both scores of a response. `source` tells it from others. Pure; never raises for
-        what the response holds."""
+        """The strict and the judged score of a response. `source` is a number that no other
+        response has. Pure; never raises for anything in the response."""
         read = self._reader.read(response)
         rows = read or []
         found, matches = self._match(rows)
@@ -72,7 +75,7 @@ class TableJudge(TableGrader):
         joined = self._joined(rows, found, rulings.rows)
         for number, gold_row in joined.items():
             found[number] = gold_row
-            matches[number] = self._renamed(gold_row, rows[number], rulings.rows[number])
+            matches[number] = self._compare_renamed(gold_row, rows[number], rulings.rows[number])
         cells = dict(self._open_cells(rows, found, matches, source))
         lines = self._annotated(strict.rows, joined, matches, rulings)
         judged = [list(row) for row in matches]
@@ -91,7 +94,8 @@ class TableJudge(TableGrader):
     def _open_keys(
         self, rows: Sequence[Row], found: Sequence[int | None], source: int
     ) -> Iterator[tuple[int, Key]]:
-        """Keys that no gold row has in these words, where gold rows are left."""
+        """The keys to ask a model about: those that no gold row has in the same words. None if
+        every gold row has a match."""
         missed = sorted(set(range(len(self._gold))) - set(found))
         if not missed:
             return
@@ -108,8 +112,9 @@ class TableJudge(TableGrader):
                 yield number, Key(roster, key, source)
 
     def _roster(self, missed: Sequence[int]) -> Roster:
-        """All gold keys, so that what is said of a key holds for every response; of a table too
-        large for that those that were missed, so far as there is room."""
+        """The gold keys that a model is shown: all of them, so that an answer holds for every
+        response. If the table is too large, only the keys of the missed gold rows, as many as
+        fit."""
         names = tuple(self._columns[place].name for place in self._keys)
         every = range(len(self._gold))
         for numbers in (every, missed):
@@ -125,32 +130,32 @@ class TableJudge(TableGrader):
         return Roster(names, tuple(fitting))
 
     def _joined(
-        self, rows: Sequence[Row], found: Sequence[int | None], said: Mapping[int, Found]
+        self, rows: Sequence[Row], found: Sequence[int | None], rulings: Mapping[int, Found]
     ) -> dict[int, int]:
-        """The gold row of each row whose key names one in other words, one to one; not where what
-        strict comparison shows speaks against it."""
+        """The gold row of each row whose key a model finds to be the same in other words, one to
+        one. Left out if strict comparison shows that the keys differ."""
         taken = {gold_row for gold_row in found if gold_row is not None}
         joined = {}
-        for number, ruled in sorted(said.items()):
+        for number, ruled in sorted(rulings.items()):
             gold_row = ruled.gold_row
             if gold_row is None or gold_row in taken or found[number] is not None:
                 continue
             gold, pred = self._gold[gold_row], read_row(self._columns, rows[number])
-            if not any(self._apart(place, gold[place], pred[place]) for place in self._keys):
+            if not any(self._keys_differ(place, gold[place], pred[place]) for place in self._keys):
                 taken.add(gold_row)
                 joined[number] = gold_row
         return joined
 
-    def _apart(self, place: int, gold: Cell, pred: Cell) -> bool:
-        """Whether two cells of a key are shown to differ: a blank is no other name of anything."""
+    def _keys_differ(self, place: int, gold: Cell, pred: Cell) -> bool:
+        """Whether strict comparison shows that two key cells differ. A blank cell names nothing."""
         column = self._columns[place]
         if column.comparator.compare(gold, pred).match:
             return False
         kind = column.kind if column.kind in MEASURED else "name"
         return is_blank(gold.shown) or is_blank(pred.shown) or differs(kind, gold, pred)
 
-    def _renamed(self, gold_row: int, texts: Row, ruled: Found) -> list[Match | None]:
-        """How the cells fare of a row whose key is right in other words."""
+    def _compare_renamed(self, gold_row: int, texts: Row, ruled: Found) -> list[Match | None]:
+        """Compare the cells of a row whose key a model finds to be the same in other words."""
         matches = list(self._compare(gold_row, read_row(self._columns, texts), texts))
         for place in self._keys:
             if (match := matches[place]) and not match.match:
@@ -166,7 +171,8 @@ class TableJudge(TableGrader):
         matches: Sequence[Matches],
         source: int,
     ) -> Iterator[tuple[Place, Pair]]:
-        """Cells that failed and whose column has a criterion, but for what is shown to differ."""
+        """The cells to ask a model about: they failed, their column has a criterion, and no strict
+        fact shows that they differ."""
         for number, gold_row in enumerate(found):
             if gold_row is None:
                 continue
@@ -178,13 +184,13 @@ class TableJudge(TableGrader):
                     continue
                 if len(pred) > LONGEST_CELL or is_blank(gold) or is_blank(pred):
                     continue
-                if self._settled(place, gold, pred):
+                if self._is_final(place, gold, pred):
                     continue
                 column = self._columns[place].name
                 yield (number, place), Pair(column, criterion, gold, pred, source)
 
-    def _settled(self, place: int, gold: str, pred: str) -> bool:
-        """Whether a cell that failed is wrong whatever a model says."""
+    def _is_final(self, place: int, gold: str, pred: str) -> bool:
+        """Whether a failed cell is wrong and no model may change that."""
         comparator: Comparator = self._others[place] or self._columns[place].comparator
         cells = comparator.read(gold), comparator.read(pred)
         if self._others[place]:
@@ -200,8 +206,9 @@ class TableJudge(TableGrader):
         matches: Sequence[Matches],
         rulings: Rulings,
     ) -> list[Mapping[str, Any]]:
-        """The strict lines with what a model said: `judged` in a cell that it was asked about, or
-        whose row it found; the gold row that it found for a key, and that row's finder."""
+        """The strict lines with a model's answers. A cell that was judged has `judged`. A row whose
+        key was found has `judged_gold_row`, and the line of a missed gold row that was found has
+        `judged_row`."""
         finders = {gold_row: number for number, gold_row in joined.items()}
         annotated: list[Mapping[str, Any]] = []
         for line in lines:
@@ -215,16 +222,16 @@ class TableJudge(TableGrader):
                 line = {**line, "judged_gold_row": joined[number]}
                 cells = dict(enumerate(self._cells_found(joined[number], matches[number])))
             elif number in rulings.rows:
-                why = rulings.rows[number].reason
-                cells = {place: {"judged": False, "why": why} for place in self._keys}
+                reason = rulings.rows[number].reason
+                cells = {place: {"judged": False, "why": reason} for place in self._keys}
             for place in range(len(self._columns)):
                 if ruled := rulings.cells.get((number, place)):
                     cells.setdefault(place, {}).update(judged=ruled.same, why=ruled.reason)
             named = {self._columns[place].name: more for place, more in cells.items()}
-            told = {name: {**cell, **named.get(name, {})} for name, cell in line["cells"].items()}
+            merged = {name: {**cell, **named.get(name, {})} for name, cell in line["cells"].items()}
             error = rulings.errors.get(number)
             state = {"state": "ungraded", "error": error} if error else {}
-            annotated.append({**line, "cells": told, **state})
+            annotated.append({**line, "cells": merged, **state})
         return annotated
 
     def _cells_found(self, gold_row: int, matches: Matches) -> Iterator[dict[str, Any]]:
@@ -239,7 +246,8 @@ DEFAULT_CRITERION = "It says the same as the gold cell, in whatever words, langu
 
 
 def _criterion(column: Column) -> str | None:
-    """What a model is to judge a column's cells by; None where there is nothing for it to judge."""
+    """The criterion by which a model judges the cells of a column. None if it may not judge
+    them."""
     if isinstance(column.criterion, str) and (column.format or column.metric == (LLM_JUDGE,)):
         return column.criterion
     return DEFAULT_CRITERION if LLM_JUDGE in column.metric else None
@@ -249,7 +257,8 @@ LLM_JUDGE = "llm_judge"
 
 
 def _other_metrics(column: Column) -> WideSearchComparator | None:
-    """What a WideSearch column measures beside what a model does, and no model may forgive."""
+    """The other metrics of a WideSearch column that has `llm_judge`. A cell that fails them is
+    wrong, whatever a model says. None if there are no others."""
     others = [name for name in column.metric if name != LLM_JUDGE]
     if not others or LLM_JUDGE not in column.metric:
         return None

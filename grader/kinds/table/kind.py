@@ -1,5 +1,5 @@
-"""How a table is graded: its response in a process of its own, and what strict comparison leaves
-open by a model, where one judges."""
+"""How a table is graded. A worker process reads and scores the response. If the judge is a model,
+it decides the keys and cells that strict comparison leaves open."""
 
 import pickle
 from collections.abc import Mapping, Sequence
@@ -17,9 +17,9 @@ from grader.tasks.table import TableTask
 from queues.pool import Crashed, TimedOut
 
 JUDGED = ("item", "column", "row", "cell", "success", "formats")
-"""The figures that are told of the judged variant, beside the strict ones."""
+"""The figures of the judged score. They stand beside the strict ones."""
 
-_SOURCES = count()  # numbers of responses that a model is asked about
+_SOURCES = count()  # a number for each response that a model is asked about
 
 
 class TableKind:
@@ -27,17 +27,18 @@ class TableKind:
 
     def __init__(self, task: TableTask) -> None:
         self._task = task
-        self._pickled = pickle.dumps(task)  # once: a task travels with every response
+        self._pickled = pickle.dumps(task)  # once: it goes to a process with every response
 
     async def grade(self, ordinal: int, submission: Submission, pipeline: Pipeline) -> Result:
-        """One submission's result. A failed attempt handed in an empty text. The strict score is
-        the same whoever judges; a response that no process can read has none."""
+        """Grade one submission. The response of a failed attempt is an empty text. The strict score
+        does not depend on the judge. If the worker process fails on a response, the submission is
+        ungraded and has no figures."""
         rows: Sequence[Mapping[str, Any]]
         try:
             graded, judged = await self._grade(submission.response, pipeline)
         except (Crashed, TimedOut) as error:
-            why = f"cannot be read: {error}"
-            rows, figures = [{"row": None, "cells": {}, "state": "ungraded", "error": why}], {}
+            reason = f"cannot be read: {error}"
+            rows, figures = [{"row": None, "cells": {}, "state": "ungraded", "error": reason}], {}
         else:
             rows, figures = graded.rows, {**graded.score.plain(), **judged}
         names: dict[str, Any] = {
@@ -61,7 +62,7 @@ class TableKind:
     async def _grade(
         self, response: str, pipeline: Pipeline
     ) -> tuple[GradedTable, Mapping[str, Any]]:
-        """The strict score, and the judged figures where a model judges."""
+        """The strict score, and the judged figures if the judge is a model."""
         if roles := pipeline.judge.roles:
             return await self._judge(response, pipeline, roles)
         return await pipeline.compute(process.grade_table, self._pickled, response), {}
@@ -69,25 +70,24 @@ class TableKind:
     async def _judge(
         self, response: str, pipeline: Pipeline, roles: Roles
     ) -> tuple[GradedTable, Mapping[str, Any]]:
-        """The strict score with what a model said in its lines, and the judged figures: keys
-        first, as they bring rows together whose cells may be in other words."""
-
+        """The strict score with a model's answers in its lines, and the judged figures. Keys are
+        judged first, because they match more rows, whose cells are then judged."""
         source = next(_SOURCES)
 
-        async def ruled(rulings: Rulings) -> JudgedTable:
+        async def score(rulings: Rulings) -> JudgedTable:
             return await pipeline.compute(
                 process.judge_table, self._pickled, response, rulings, source
             )
 
-        table = await ruled(Rulings())
-        rows, unfound = await roles.keys.each(table.keys)
+        table = await score(Rulings())
+        rows, key_errors = await roles.keys.each(table.keys)
         if rows:
-            table = await ruled(Rulings(rows))
-        cells, unruled = await roles.cells.each(table.cells)
-        failures = {**unfound, **{row: why for (row, _), why in unruled.items()}}
-        errors = {row: f"cannot be judged: {why}" for row, why in failures.items()}
+            table = await score(Rulings(rows))
+        cells, cell_errors = await roles.cells.each(table.cells)
+        failures = {**key_errors, **{row: error for (row, _), error in cell_errors.items()}}
+        errors = {row: f"cannot be judged: {error}" for row, error in failures.items()}
         if cells or errors:
-            table = await ruled(Rulings(rows, cells, errors))
+            table = await score(Rulings(rows, cells, errors))
         return table.strict, {"judged": None if errors else _figures(table.score)}
 
 

@@ -1,4 +1,4 @@
-"""What runs in processes of their own for tables: reading and scoring responses, which are hostile
+"""Functions of the worker processes for tables: they read and score responses, which are hostile
 input."""
 
 import pickle
@@ -9,15 +9,16 @@ from grader.kinds.table.scoring import GradedTable
 
 
 def grade_table(task: bytes, response: str) -> GradedTable:
-    """The score of a response to a pickled TableTask."""
+    """The strict score of a response to a pickled TableTask."""
     return _table_judge(task).grade(response)
 
 
 def judge_table(task: bytes, response: str, rulings: Rulings, source: int) -> JudgedTable:
-    """Both scores of a response to a pickled TableTask, and what a model may decide of it."""
+    """The strict and the judged score of a response to a pickled TableTask, and the questions that
+    are left for a model."""
     return _table_judge(task).judge(response, rulings, source)
 
 
-@lru_cache(maxsize=256)  # reading the gold takes longer than unpickling it
+@lru_cache(maxsize=256)  # reading the gold table takes longer than unpickling it
 def _table_judge(task: bytes) -> TableJudge:
     return TableJudge(pickle.loads(task))

@@ -1,5 +1,6 @@
-"""How a table is graded: rows matched one to one on their keys, cells compared by format
-(Ko-WideSearch, "Task and metrics" and "Scoring Details"; WideSearch's item score is `cell`)."""
+"""How a table is scored: rows are matched one to one on their keys, and cells are compared by the
+format of their column (Ko-WideSearch, "Task and metrics" and "Scoring Details"). WideSearch's item
+score is `cell` here."""
 
 from collections import Counter, defaultdict
 from collections.abc import Hashable, Iterable, Mapping, Sequence
@@ -16,7 +17,8 @@ from judges.values.tables import Row, TableReader
 
 @dataclass(frozen=True, slots=True)
 class ColumnFigures:
-    """How the attribute cells of matched rows fared: over all cells, and as a mean of columns."""
+    """The measures of the attribute cells of matched rows: over all cells (micro), and as a mean
+    over columns (macro)."""
 
     micro: Measures
     macro: Measures
@@ -24,7 +26,7 @@ class ColumnFigures:
 
 @dataclass(frozen=True, slots=True)
 class TableScore:
-    """The scores of one response. `formats` has the micro figures of every kind of column."""
+    """The scores of one response. `formats` has the micro measures by kind of column format."""
 
     parsed: bool
     item: Measures
@@ -36,30 +38,31 @@ class TableScore:
     counts: Mapping[str, int]
 
     def plain(self) -> dict[str, Any]:
-        """All of it as a line of scores.jsonl has it."""
+        """The fields of a line of scores.jsonl."""
         return asdict(self)
 
 
 @dataclass(frozen=True, slots=True)
 class GradedTable:
-    """A score, and a line of records.jsonl for every row (without the submission's names)."""
+    """A score, and a line of records.jsonl for every row, without run, task and rollout."""
 
     score: TableScore
     rows: Sequence[Mapping[str, Any]]
 
 
 Cells = Sequence[Cell]
-"""A row, read."""
+"""The cells of a row, as the comparators read them."""
 
 Matches = Sequence[Match | None]
-"""How the cells of a row fare; None where the gold has no value to score."""
+"""The comparison of each cell of a row. None if the gold cell has no value to score."""
 
 NOT_SCORED = "not scored: the gold has no value"
 
 
 @dataclass(slots=True)
 class Tally:
-    """Scored cells of matched rows: how many there are, were predicted, and are right."""
+    """Counts of scored cells in matched rows: all of them, those that the response fills, and those
+    that are right."""
 
     cells: int = 0
     predicted: int = 0
@@ -67,7 +70,8 @@ class Tally:
 
     @property
     def measures(self) -> Measures:
-        """Precision over the predicted, recall over all."""
+        """Precision over the predicted cells, and recall over all cells. Both are 1 without a
+        cell."""
         if not self.cells:
             return Measures.of(1.0, 1.0)
         return _measures(self.right, self.predicted, self.cells)
@@ -78,7 +82,7 @@ def _measures(right: int, predicted: int, wanted: int) -> Measures:
 
 
 class TableGrader:
-    """Grades responses to one table task; the gold is read once."""
+    """Grades responses to one table task. The gold table is read once."""
 
     def __init__(self, task: TableTask) -> None:
         self._columns = task.columns
@@ -99,12 +103,12 @@ class TableGrader:
         ]
 
     def grade(self, response: str) -> GradedTable:
-        """Score a system's raw response. Pure; never raises for what the response holds."""
+        """Score a system's raw response. Pure; never raises for anything in the response."""
         rows = self._reader.read(response)
         return self.grade_rows(rows or [], parsed=rows is not None)
 
     def grade_rows(self, rows: Sequence[Row], *, parsed: bool = True) -> GradedTable:
-        """Score rows that were read already, their cells in the order of the task's columns."""
+        """Score rows that were read already. Their cells are in the order of the task's columns."""
         return self._graded(rows, *self._match(rows), parsed)
 
     def _graded(
@@ -115,18 +119,18 @@ class TableGrader:
         parsed: bool,
     ) -> GradedTable:
         pairs = enumerate(zip(found, matches, rows, strict=True))
-        lines = [self._line(number, *row) for number, row in pairs]
+        lines = [self._row_line(number, *row) for number, row in pairs]
         missed = sorted(set(range(len(self._gold))) - set(found))
-        lines += [self._missed(gold_row) for gold_row in missed]
+        lines += [self._missed_line(gold_row) for gold_row in missed]
         return GradedTable(self._score(found, matches, self._tally(rows, matches), parsed), lines)
 
     def tallies(self, rows: Sequence[Row]) -> dict[str, Tally]:
-        """How the cells of every attribute column fare, in the rows that match."""
+        """The counts of each attribute column, in matched rows."""
         tallies = self._tally(rows, self._match(rows)[1])
         return {self._columns[place].name: tallies[place] for place in self._attributes}
 
     def _match(self, rows: Sequence[Row]) -> tuple[list[int | None], list[Matches]]:
-        """The gold row of each row, and how its cells fare (none where it has no gold row)."""
+        """The gold row of each row, and the comparison of its cells (empty without a gold row)."""
         pred = [read_row(self._columns, row) for row in rows]
         found = match_rows(self._columns, self._keys, self._gold, pred)
         matches = [
@@ -142,12 +146,12 @@ class TableGrader:
                 if match is not None:
                     tally.cells += 1
                     tally.right += match.match
-                    # A blank that is right counts as predicted, or precision would pass 1.
+                    # A right blank counts as predicted. Otherwise precision could exceed 1.
                     tally.predicted += match.match or not is_blank(text)
         return tallies
 
     def _compare(self, gold_row: int, pred: Cells, texts: Row) -> Matches:
-        """How each cell of a matched row fares; None where it is not scored."""
+        """The comparison of each cell of a matched row. None if the cell is not scored."""
         gold, scored = self._gold[gold_row], self._scored[gold_row]
         return [
             None
@@ -190,7 +194,7 @@ class TableGrader:
         )
 
     def _formats(self, tallies: Sequence[Tally], matched: bool) -> dict[str, Measures]:
-        """Micro figures of the attribute columns by kind."""
+        """The micro measures of the attribute columns, by kind of format."""
         kinds: dict[str, list[Tally]] = defaultdict(list)
         for place in self._attributes:
             kinds[self._columns[place].kind].append(tallies[place])
@@ -198,7 +202,7 @@ class TableGrader:
 
     # The lines of records.jsonl.
 
-    def _line(
+    def _row_line(
         self, number: int, gold_row: int | None, matches: Matches, texts: Row
     ) -> dict[str, Any]:
         if gold_row is None:
@@ -212,25 +216,29 @@ class TableGrader:
                 )
                 for gold, text, match in zip(self._texts[gold_row], texts, matches, strict=True)
             ]
-        return self._named(number, gold_row, cells)
+        return _line(self._columns, number, gold_row, cells)
 
-    def _missed(self, gold_row: int) -> dict[str, Any]:
+    def _missed_line(self, gold_row: int) -> dict[str, Any]:
         cells = [
             _cell(gold, None, False, "no row has this key")
             if scored
             else _cell(gold, None, None, NOT_SCORED)
             for gold, scored in zip(self._texts[gold_row], self._scored[gold_row], strict=True)
         ]
-        return self._named(None, gold_row, cells)
+        return _line(self._columns, None, gold_row, cells)
 
-    def _named(self, row: int | None, gold_row: int | None, cells: Sequence[Any]) -> dict[str, Any]:
-        names = (column.name for column in self._columns)
-        return {
-            "row": row,
-            "gold_row": gold_row,
-            "cells": dict(zip(names, cells, strict=True)),
-            "state": "graded",
-        }
+
+def _line(
+    columns: Sequence[Column], row: int | None, gold_row: int | None, cells: Sequence[Any]
+) -> dict[str, Any]:
+    """A line of records.jsonl. `cells` are in the order of the columns."""
+    names = (column.name for column in columns)
+    return {
+        "row": row,
+        "gold_row": gold_row,
+        "cells": dict(zip(names, cells, strict=True)),
+        "state": "graded",
+    }
 
 
 def _cell(gold: str | None, pred: str | None, match: bool | None, why: str) -> dict[str, Any]:
@@ -238,15 +246,15 @@ def _cell(gold: str | None, pred: str | None, match: bool | None, why: str) -> d
 
 
 def _cell_figures(right: int, predicted: int, wanted: int, matched: bool) -> Measures:
-    """Figures of all cells: 1 where rows match and there is no cell to get wrong."""
+    """The measures of all cells. Both are 1 if rows match and no cell is scored."""
     if matched and not predicted and not wanted:
         return Measures.of(1.0, 1.0)
     return _measures(right, predicted, wanted)
 
 
 def _column_figures(tallies: Sequence[Tally], matched: bool) -> ColumnFigures:
-    """Micro and macro figures of some columns; 0 where no row matched, and 1 where there is no
-    cell to get wrong in those that did."""
+    """The micro and macro measures of some columns. They are 0 if no row matches, and 1 if rows
+    match and no cell is scored."""
     if not matched:
         return ColumnFigures(Measures.of(0.0, 0.0), Measures.of(0.0, 0.0))
     micro = Tally(
@@ -259,7 +267,7 @@ def _column_figures(tallies: Sequence[Tally], matched: bool) -> ColumnFigures:
 
 
 def read_row(columns: Sequence[Column], texts: Row) -> list[Cell]:
-    """A row's cells as their columns' comparators read them."""
+    """The cells of a row, as the comparators of their columns read them."""
     return [column.comparator.read(text) for column, text in zip(columns, texts, strict=True)]
 
 
@@ -268,9 +276,9 @@ def match_rows(
 ) -> list[int | None]:
     """The gold row of each predicted row, one to one, by the comparators of the key columns.
 
-    Keys of one exact form match first, in the order of the rows; where the gold has a key more
-    than once, rows that are equal throughout before them. Of the rest only those rows are
-    compared that share a form, an alias, in every key.
+    1. If the gold table has a key several times, rows that are equal in every column match.
+    2. Keys with the same exact form match, in the order of the rows.
+    3. Other rows are compared if they share an alias in every key column.
     """
     comparators = [column.comparator for column in columns]
     found: list[int | None] = [None] * len(pred)
@@ -319,15 +327,15 @@ def match_rows(
 
 
 def _open(found: Sequence[int | None]) -> list[int]:
-    """The rows that have no gold row yet."""
+    """The numbers of the rows that have no gold row yet."""
     return [number for number, gold_row in enumerate(found) if gold_row is None]
 
 
 @dataclass(frozen=True, slots=True)
 class Agreement:
-    """How far a column of a gold table and of a second source agree: `equal` of the `compared`
-    cells, those of rows that both have and that the gold scores. `keep` says whether that
-    suffices."""
+    """The agreement of a column between a gold table and a second source. `compared` counts the
+    scored cells of rows that both have, `equal` those that are equal. `keep` says if the column is
+    kept."""
 
     compared: int
     equal: int
@@ -336,8 +344,8 @@ class Agreement:
 
 def agreement(task: TableTask, second: Sequence[Row], enough: float) -> dict[str, Agreement]:
     """Check a gold table against the rows of a second source (Ko-WideSearch, gate 3: a column on
-    which the sources differ is dropped). `enough` is the share of equal cells, from 0 to 1, that
-    an attribute column needs; one that could not be compared is not kept."""
+    which the sources differ is dropped). An attribute column is kept if its share of equal cells is
+    at least `enough`, from 0 to 1. A column without a compared cell is not kept."""
     tallies = TableGrader(task).tallies(second)
     return {
         name: Agreement(
