@@ -1,4 +1,4 @@
-"""One answer's lines, and the figures that many of them come to."""
+"""The lines of one short answer, and the figures of a run."""
 
 import json
 import random
@@ -61,18 +61,18 @@ def test_the_lines_of_a_correct_attempt() -> None:
     }
 
 
-def test_an_attempt_without_an_answer_is_wrong_and_an_f0() -> None:
+def test_an_attempt_without_an_answer_is_wrong_with_failure_mode_f0() -> None:
     score = assess(a_task(), "").score()
     assert (score["correct"], score["outcome"], score["failure"]) == (False, "no_answer", "F0")
 
 
-def test_what_only_a_judge_can_extract_is_not_extracted() -> None:
+def test_an_answer_that_only_a_model_can_find_is_not_extracted() -> None:
     attempt = assess(a_task(), "한강이라고 생각하지만\n확신은 없다.")
     assert (attempt.outcome, attempt.extracted) == ("undecided", None)
     assert assess(a_task(), "한강").extracted == "한강"
 
 
-def test_an_alias_counts() -> None:
+def test_an_alias_is_correct() -> None:
     assert assess(a_task(aliases=["Han River"]), "정답: han river").outcome == "correct"
 
 
@@ -98,7 +98,7 @@ def hit(value: str, *texts: str, prompt: str = "") -> bool:
         ("E2", "**E2**"),
     ],
 )
-def test_a_value_in_a_trajectory(value: str, text: str) -> None:
+def test_a_slot_is_hit_if_its_value_is_in_the_trajectory(value: str, text: str) -> None:
     assert hit(value, "다른 말", text)
 
 
@@ -113,22 +113,22 @@ def test_a_value_in_a_trajectory(value: str, text: str) -> None:
         ("1 2", "12"),
     ],
 )
-def test_a_part_of_another_value_is_no_hit(value: str, text: str) -> None:
+def test_a_value_inside_a_longer_word_or_number_is_not_a_hit(value: str, text: str) -> None:
     assert not hit(value, text)
 
 
-def test_the_question_itself_is_no_hit() -> None:
+def test_a_value_in_the_question_is_not_a_hit() -> None:
     question = "두물머리에서 만나는 두 강은?"
     assert not hit("두물머리", question, prompt=question)
     assert hit("두물머리", question, "두물머리는 양평에 있다", prompt=question)
 
 
-def test_without_a_checklist_or_a_trajectory_there_is_nothing_to_hit() -> None:
+def test_hits_are_none_without_a_checklist_or_a_trajectory() -> None:
     assert hits(a_task(), ["두물머리"]) is None
     assert hits(a_task(checklist=[{"id": "one", "value": "x"}]), None) is None
 
 
-def test_a_deep_trajectory_is_walked() -> None:
+def test_hits_are_found_in_a_deeply_nested_trajectory() -> None:
     deep: Any = "두물머리"
     for _ in range(100_000):
         deep = [deep]
@@ -138,7 +138,7 @@ def test_a_deep_trajectory_is_walked() -> None:
 # ------------------------------------------------------------------------------------------ figures
 
 
-def test_accuracy_counts_undecided_as_wrong_and_leaves_it_out_beside() -> None:
+def test_accuracy_counts_undecided_attempts_as_wrong_and_accuracy_decided_omits_them() -> None:
     found = figures([(a_task("a"), attempts("cu")), (a_task("b"), attempts("cwnn"))])["unsplit"]
     assert found["accuracy"] == (0.5 + 0.25) / 2
     assert found["accuracy_decided"] == (1 + 0.25) / 2
@@ -178,7 +178,7 @@ def test_pass_at_k_of_many_attempts_is_fast_and_finite() -> None:
     assert found["5000"] == 19 / 20
 
 
-def test_calibration_by_hand() -> None:
+def test_calibration_equals_figures_computed_by_hand() -> None:
     kept = AnswerFigures()
     for confidence, outcome in [(0.1, "w"), (0.3, "c"), (0.9, "c"), (1.0, "w"), (0.5, "n")]:
         kept.add("a", attempts(outcome, confidence)[0])
@@ -202,12 +202,12 @@ def test_every_percentage_is_in_its_bin() -> None:
         assert [one["attempts"] for one in bins].index(1) == min(percent // 20, 4)
 
 
-def test_nothing_answered_has_no_calibration() -> None:
+def test_calibration_is_none_without_an_answer() -> None:
     found = figures([(a_task(), attempts("n"))])["unsplit"]["calibration"]
     assert (found["error"], found["attempts"]) == (None, 0)
 
 
-def test_search_calls_on_correct_and_on_wrong_attempts() -> None:
+def test_search_calls_are_averaged_over_correct_and_wrong_attempts_separately() -> None:
     tries = [
         Attempt("correct", None, 1, search_calls=3),
         Attempt("correct", None, 1, search_calls=6),
@@ -292,7 +292,7 @@ def test_a_result_of_search_evals(messages: list[Any]) -> None:
 
 
 @pytest.mark.parametrize("messages", [None, [], [None, 3, {"content": 4}, {"tool_calls": [{}]}]])
-def test_a_conversation_that_says_nothing(messages: Any) -> None:
+def test_a_conversation_without_a_response_is_an_empty_response(messages: Any) -> None:
     line = line_of_search_evals({"datum": {"id": "q1"}, "convo": {"messages": messages}})
     assert line is not None
     assert line["response"] == ""
@@ -312,7 +312,7 @@ def test_a_response_of_widesearch() -> None:
     }
 
 
-def test_lines_of_ours_are_none_of_theirs() -> None:
+def test_lines_in_our_own_shape_are_not_taken_for_another_program_s() -> None:
     line = {"task": "t", "run": "r", "response": "…"}
     assert line_of_search_evals(line) is None
     assert line_of_widesearch(line) is None

@@ -172,7 +172,7 @@ def test_every_submission_gets_a_result(results: dict[str, Result]) -> None:
 # Pages
 
 
-def test_every_page_state_is_told(rows: Callable[[str], Any]) -> None:
+def test_every_page_state_is_in_the_rows(rows: Callable[[str], Any]) -> None:
     states = {row["url"]: (row["page"]["state"], row["state"]) for row in rows("states")}
     graded = {
         "/acme": "ok", "/globex": "ok", "/index": "ok", "/moved": "ok", "/loop": "dead",
@@ -188,7 +188,7 @@ def test_every_page_state_is_told(rows: Callable[[str], Any]) -> None:
     assert states == expected
 
 
-def test_a_page_is_told_with_its_evidence(rows: Callable[[str], Any]) -> None:
+def test_a_row_has_the_fields_of_its_page(rows: Callable[[str], Any]) -> None:
     pages = {row["url"].removeprefix(SITE): row["page"] for row in rows("states")}
     assert pages["/moved"] == pages["/acme"]
     assert pages["/acme"].keys() == {
@@ -200,6 +200,20 @@ def test_a_page_is_told_with_its_evidence(rows: Callable[[str], Any]) -> None:
     assert len(pages["/acme"]["sha256"]) == 64
     assert pages["/gone"]["status"] == 404
     assert all(page["reason"] for page in pages.values() if page["state"] != "ok")
+
+
+async def test_grader_page_gives_the_pages_that_records_are_judged_on(
+    tmp_path: Path, results: dict[str, Result]
+) -> None:
+    archive = write_archive(tmp_path / "pages.warc.gz", PAGES)
+    settings = Settings(cache=tmp_path / "cache", pages=(archive,), offline=True)
+    rows = [row for row in results["states"].rows if row["page"]]
+    row_fields = set(rows[0]["page"])
+    async with Grader(settings) as grader:
+        pages = await grader.pages([row["url"] for row in rows])
+    same = row_fields - {"fetched_at"}  # that of a redirect loop is the time of the call
+    for row, page in zip(rows, pages, strict=True):
+        assert {name: getattr(page, name) for name in same} == {n: row["page"][n] for n in same}
 
 
 def test_an_unusable_page_satisfies_nothing(rows: Callable[[str], Any]) -> None:
@@ -267,7 +281,7 @@ def test_malformed_records_are_submitted_failures(
 # Identity
 
 
-def test_values_are_told_where_they_differ(rows: Callable[[str], Any]) -> None:
+def test_canonical_and_identity_have_only_values_that_differ(rows: Callable[[str], Any]) -> None:
     first, alias, *_ = rows("identity")
     assert first["canonical"] == {
         "url": f"{SITE}/acme", "pair": "Acme | Ann Lee", "month": "2025-03",
@@ -279,7 +293,7 @@ def test_values_are_told_where_they_differ(rows: Callable[[str], Any]) -> None:
     assert alias["identity"] == {}
 
 
-def test_what_is_outside_or_missing_has_no_identity(rows: Callable[[str], Any]) -> None:
+def test_values_outside_a_roster_or_missing_have_no_identity(rows: Callable[[str], Any]) -> None:
     _, _, stranger, undated, nameless, coarse, *_ = rows("identity")
     assert stranger["identity"]["company"] is None
     assert stranger["identity"]["pair"] is None
@@ -290,7 +304,7 @@ def test_what_is_outside_or_missing_has_no_identity(rows: Callable[[str], Any]) 
     assert nameless["state"] == "invalid"
 
 
-def test_duplicates_and_aliases_meet(results: dict[str, Result]) -> None:
+def test_aliases_are_one_child_in_recall_and_two_in_precision(results: dict[str, Result]) -> None:
     # Acme: two spellings are two children of precision and one of recall; Initech is outside.
     # The last of the listings has no place in the tree.
     rows = results["identity"].rows
@@ -315,7 +329,7 @@ def test_an_incomplete_submission_is_not_complete(results: dict[str, Result]) ->
 
 
 @pytest.mark.parametrize("name", ["failed", "empty"])
-def test_what_handed_nothing_in_scores_0(results: dict[str, Result], name: str) -> None:
+def test_a_submission_without_records_scores_0(results: dict[str, Result], name: str) -> None:
     assert results[name].rows == []
     for verdict in ("full", "retrieval"):
         for figures in results[name].score[verdict].values():
@@ -323,7 +337,7 @@ def test_what_handed_nothing_in_scores_0(results: dict[str, Result], name: str) 
     assert results[name].score.get("error") == ("late" if name == "failed" else None)
 
 
-def test_scores_come_again_from_the_records_alone(
+def test_score_gives_the_same_scores_from_records_jsonl(
     tmp_path: Path, results: dict[str, Result]
 ) -> None:
     output = Output(tmp_path / "graded")
@@ -339,7 +353,7 @@ def test_scores_come_again_from_the_records_alone(
     assert {score["run"]: score for score in scores} == {one.run: one.score for one in kept}
 
 
-def test_rows_of_another_task_or_none_are_rejected(tmp_path: Path) -> None:
+def test_rows_that_are_malformed_or_of_another_task_are_rejected(tmp_path: Path) -> None:
     row = {"run": "r", "task": "appointments", "rollout": "0", "subtask": None, "state": "graded"}
     deep: Any = 1
     for _ in range(400):
@@ -364,7 +378,7 @@ def test_rows_of_another_task_or_none_are_rejected(tmp_path: Path) -> None:
 # The example
 
 
-def test_the_papers_case_comes_out(tmp_path: Path) -> None:
+def test_the_example_gives_the_scores_of_the_papers_worked_case(tmp_path: Path) -> None:
     examples = Path(__file__).parents[3] / "examples"
     (package,) = load([examples / "tasks"])
 
@@ -386,7 +400,7 @@ def test_the_papers_case_comes_out(tmp_path: Path) -> None:
 # A stream from memory
 
 
-async def test_a_trainer_streams_submissions_and_takes_results_as_they_end(tmp_path: Path) -> None:
+async def test_results_of_a_stream_are_yielded_while_the_stream_goes_on(tmp_path: Path) -> None:
     archive = write_archive(tmp_path / "pages.warc", PAGES)
     taken = []
 
@@ -411,7 +425,7 @@ async def test_a_trainer_streams_submissions_and_takes_results_as_they_end(tmp_p
 # Fixtures
 
 
-async def test_a_fixture_that_comes_out_otherwise_is_told(tmp_path: Path) -> None:
+async def test_a_fixture_with_another_verdict_is_reported_as_a_disagreement(tmp_path: Path) -> None:
     folder = tmp_path / "package"
     path = write_lines(
         folder / "fixtures.jsonl",

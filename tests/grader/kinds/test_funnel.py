@@ -1,4 +1,4 @@
-"""Which criteria fail, and how far evidence carries."""
+"""The failure rates of the criteria, and the evidence funnel."""
 
 from typing import Any
 
@@ -29,12 +29,12 @@ def test_failure_rates_are_shares_of_the_records() -> None:
     assert failures["page_content_usable"] == 0
 
 
-def test_the_funnel_conditions_each_step_on_the_one_before() -> None:
+def test_each_step_of_the_funnel_is_a_share_of_the_step_before() -> None:
     rows = [row(), row(), PARTLY, UNSUPPORTED, UNFAITHFUL, UNSATISFIED]
     assert evidence(rows).funnel == Funnel(4 / 5, 3 / 4, 2 / 4)
 
 
-def test_a_share_of_nothing_is_none() -> None:
+def test_a_share_of_no_records_is_none() -> None:
     assert evidence([]).funnel == Funnel(None, None, None)
     assert evidence([UNFAITHFUL]).funnel == Funnel(0, None, None)
     assert set(evidence([]).failures.values()) == {None}
@@ -45,7 +45,7 @@ def test_a_record_without_a_usable_verdict_is_missing(missing: dict[str, Any]) -
     assert evidence([row(), row(*CRITERIA, **missing)]) == evidence([row()])
 
 
-def test_an_invalid_record_fails_what_its_row_says() -> None:
+def test_an_invalid_record_fails_the_criteria_in_its_row() -> None:
     invalid = row(state="invalid", confidence=None, criteria={"overall_valid": False})
     failures = evidence([row(), invalid]).failures
     assert failures["overall_valid"] == 0.5
@@ -53,6 +53,6 @@ def test_an_invalid_record_fails_what_its_row_says() -> None:
 
 
 @pytest.mark.parametrize("junk", [None, [], "x", {"excerpts_faithful": "yes"}, {"0": 1}], ids=str)
-def test_junk_in_a_row_decides_nothing(junk: Any) -> None:
+def test_criteria_of_another_type_do_not_count(junk: Any) -> None:
     assert evidence([row(criteria=junk)]).failures == evidence([]).failures
     assert evidence([row(requirements=junk)]).funnel == Funnel(1, 1, 1)

@@ -156,7 +156,7 @@ def cell(result: Result, row: int, column: str) -> dict[str, Any]:
 # ------------------------------------------------------------------------------------------- tables
 
 
-async def test_both_figures_are_told_and_the_strict_one_stays(rigged: Rigged) -> None:
+async def test_judged_figures_stand_beside_the_strict_ones(rigged: Rigged) -> None:
     async with rigged(wise) as rig:
         (judged,) = await rig.grade(table(OTHER_WORDS))
         (strict,) = await rig.grade(table(OTHER_WORDS), judge="rules")
@@ -172,7 +172,7 @@ async def test_both_figures_are_told_and_the_strict_one_stays(rigged: Rigged) ->
     assert rig.asked == {"keys": 1, "cells": 1}
 
 
-async def test_the_lines_say_what_a_model_accepted(rigged: Rigged) -> None:
+async def test_rows_say_which_cells_a_model_accepted(rigged: Rigged) -> None:
     async with rigged(wise) as rig:
         (result,) = await rig.grade(table(OTHER_WORDS))
     korea, germany, libya, missed = result.rows
@@ -197,14 +197,14 @@ async def test_the_lines_say_what_a_model_accepted(rigged: Rigged) -> None:
     assert "judged" not in germany["cells"]["deaths"]
 
 
-async def test_a_copy_of_the_gold_asks_nothing(rigged: Rigged) -> None:
+async def test_a_copy_of_the_gold_needs_no_model_call(rigged: Rigged) -> None:
     async with rigged(wise) as rig:
         (result,) = await rig.grade(table(COPY))
     assert result.score["success"] is result.score["judged"]["success"] is True
     assert not rig.asked
 
 
-async def test_a_cached_second_run_asks_nothing_and_says_the_same(rigged: Rigged) -> None:
+async def test_a_second_run_uses_the_cache_and_gives_the_same_result(rigged: Rigged) -> None:
     async with rigged(wise) as rig:
         first = await rig.grade(table(OTHER_WORDS), answer("Exact Answer: Han River"))
         asked = rig.asked
@@ -214,7 +214,7 @@ async def test_a_cached_second_run_asks_nothing_and_says_the_same(rigged: Rigged
     assert rig.work["saved"]["calls"] == asked.total()
 
 
-async def test_another_model_is_asked_anew(rigged: Rigged) -> None:
+async def test_another_model_does_not_use_the_cached_answers(rigged: Rigged) -> None:
     async with rigged(wise) as rig:
         await rig.grade(table(OTHER_WORDS))
         await rig.grade(table(OTHER_WORDS), judge="other")
@@ -230,7 +230,7 @@ async def test_one_cell_in_many_tables_is_paid_for_once(rigged: Rigged) -> None:
     assert content(rig.server.asked[-1]).count('"predicted"') == 1
 
 
-async def test_what_differs_stays_wrong_whatever_the_model_says(rigged: Rigged) -> None:
+async def test_a_model_cannot_accept_cells_that_are_shown_to_differ(rigged: Rigged) -> None:
     def agrees(asked: Asked) -> web.Response:
         said = json.loads(content(asked))
         of = {"keys": {"row": 0}, "cells": {"same": True}}[role(asked)]
@@ -253,7 +253,7 @@ async def test_what_differs_stays_wrong_whatever_the_model_says(rigged: Rigged) 
     assert "judged_gold_row" not in result.rows[0]
 
 
-async def test_rows_are_found_one_to_one(rigged: Rigged) -> None:
+async def test_a_model_matches_rows_one_to_one(rigged: Rigged) -> None:
     response = HEAD + (
         "| Deutschland | 2021 | rain | 196 | Ahr |\n"
         "| Republic of Korea | 2020 | rain | 42 | Han |\n"
@@ -269,7 +269,7 @@ async def test_rows_are_found_one_to_one(rigged: Rigged) -> None:
     assert content(rig.server.asked[0]).count('"country"') == 2  # twice the same, and no repeated
 
 
-async def test_a_column_of_widesearch_that_a_model_judges(rigged: Rigged) -> None:
+async def test_a_widesearch_column_with_llm_judge_is_judged_by_the_model(rigged: Rigged) -> None:
     task = TableTask.model_validate(
         {
             "name": "ws",
@@ -320,7 +320,7 @@ async def test_a_cell_without_an_answer_leaves_its_row_ungraded(rigged: Rigged) 
         assert result.score["item"]["f1"] == 2 / 3
 
 
-async def test_a_response_of_junk_asks_a_bounded_number_of_keys(rigged: Rigged) -> None:
+async def test_the_number_of_keys_that_a_model_is_asked_about_is_bounded(rigged: Rigged) -> None:
     response = HEAD + "".join(f"| Nowhere {n} | 2020 | | | |\n" for n in range(5_000))
     async with rigged(wise) as rig:
         (result,) = await rig.grade(table(response))
@@ -341,7 +341,7 @@ async def test_the_summary_has_both_figures(rigged: Rigged) -> None:
     assert rig.work["cells"]["models"]["m"]["calls"] == 1
 
 
-async def test_a_dry_run_asks_nothing_and_counts_what_it_would(rigged: Rigged) -> None:
+async def test_a_dry_run_makes_no_model_call_and_counts_the_calls(rigged: Rigged) -> None:
     async with rigged(wise) as rig:
         (result,) = await rig.grade(table(OTHER_WORDS), dry=True, prices={"m": Price(1, 1, 1)})
     assert not rig.asked
@@ -353,7 +353,7 @@ async def test_a_dry_run_asks_nothing_and_counts_what_it_would(rigged: Rigged) -
 # ------------------------------------------------------------------------------------------ answers
 
 
-async def test_what_form_does_not_decide_a_model_does(rigged: Rigged) -> None:
+async def test_a_model_decides_undecided_answers(rigged: Rigged) -> None:
     async with rigged(wise) as rig:
         right, wrong, found = await rig.grade(
             answer("Exact Answer: Han River\nConfidence: 80%"),
@@ -370,14 +370,14 @@ async def test_what_form_does_not_decide_a_model_does(rigged: Rigged) -> None:
     assert rig.asked == {"answer": 3}
 
 
-async def test_what_form_decides_is_not_asked(rigged: Rigged) -> None:
+async def test_a_model_is_not_asked_about_decided_answers(rigged: Rigged) -> None:
     async with rigged(wise) as rig:
         results = await rig.grade(*map(answer, ("Exact Answer: 한강", "Exact Answer: None", "")))
     assert [result.score["outcome"] for result in results] == ["correct", "no_answer", "no_answer"]
     assert not rig.asked
 
 
-async def test_wrong_attempts_that_tell_their_way_are_labelled(rigged: Rigged) -> None:
+async def test_wrong_attempts_with_a_trajectory_get_a_failure_mode(rigged: Rigged) -> None:
     way = [{"role": "tool", "content": "Ulsan"}]
     async with rigged(wise) as rig:
         results = await rig.grade(
@@ -398,7 +398,7 @@ async def test_wrong_attempts_that_tell_their_way_are_labelled(rigged: Rigged) -
     assert (figures["accuracy"], figures["accuracy_decided"]) == (0.2, 0.2)
 
 
-async def test_without_a_usable_reply_an_answer_is_ungraded(rigged: Rigged) -> None:
+async def test_an_answer_without_a_usable_reply_is_ungraded(rigged: Rigged) -> None:
     async with rigged(lambda _: refuses(400, "forbidden")) as rig:
         (result,) = await rig.grade(answer("Exact Answer: Han River"))
     assert (result.score["outcome"], result.score["complete"]) == ("undecided", False)
@@ -406,7 +406,7 @@ async def test_without_a_usable_reply_an_answer_is_ungraded(rigged: Rigged) -> N
     assert "forbidden" in result.rows[0]["error"]
 
 
-async def test_an_outcome_stands_without_a_failure_mode(rigged: Rigged) -> None:
+async def test_an_outcome_is_kept_if_the_failure_mode_gets_no_reply(rigged: Rigged) -> None:
     async with rigged(lambda _: refuses(400, "forbidden")) as rig:
         (result,) = await rig.grade(answer("Exact Answer: 한강 or 낙동강", trajectory=["Ulsan"]))
     assert (result.score["outcome"], result.score["failure"]) == ("wrong", None)
@@ -417,7 +417,7 @@ async def test_an_outcome_stands_without_a_failure_mode(rigged: Rigged) -> None:
 # --------------------------------------------------------------------------- what cannot be read
 
 
-async def test_a_response_that_no_process_can_read_costs_the_others_nothing(
+async def test_a_response_that_ends_its_process_does_not_affect_other_submissions(
     rigged: Rigged, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     compute = Pipeline.compute

@@ -1,4 +1,4 @@
-"""What tasks ask for, and where submissions lost it."""
+"""The records that tasks require, and where submissions lost score."""
 
 from collections.abc import Iterable
 from typing import Any
@@ -79,7 +79,7 @@ def rollup(task: CollectionTask, rows: Iterable[dict[str, Any]]) -> Rollup:
     return scorer.rollup(map(scorer.leaf, rows))
 
 
-def test_members_are_those_that_recall_keeps() -> None:
+def test_retained_members_are_the_best_by_recall() -> None:
     task = collection(key("k", 2), key("url", 2))
     rows = [
         row("u1", 1, 1, k="a"), row("u2", 0, 1, k="a"),
@@ -102,14 +102,14 @@ def test_a_missing_subtask_is_lost_to_enrichment() -> None:
     assert rollup(task, rows).stages == Stages(1.0, 0.5, 1.0, 0.0, 0.0)
 
 
-def test_what_merging_takes_is_identity_loss() -> None:
+def test_recall_lost_by_merging_is_identity_loss() -> None:
     task = collection(key("k", 2), PAGE)
     scores = rollup(task, [row("u", 1, 1, k="a"), row("v", 1, 1, k="A")])
     assert scores.full.soft.recall == 0.5
     assert scores.stages == Stages(1.0, 1.0, 1.0, 0.5, 0.0)
 
 
-def test_what_merging_brings_is_negative_identity_loss() -> None:
+def test_recall_gained_by_merging_is_negative_identity_loss() -> None:
     task = collection(key("k", 2), PAGE, subtasks=[branch("s", "k", PAGE)])
     scores = rollup(task, [row("u", 1, 1, k="a"), row("u", 1, 1, "s", k="A")])
     assert scores.full.soft.recall == 0.5
@@ -141,7 +141,7 @@ def test_members_outside_the_kept_parents_are_not_retained() -> None:
     assert rollup(task, rows).stages == Stages(0.5, 1.0, 1.0, 0.0, 0.0)
 
 
-def test_a_stage_that_nothing_reached_is_none() -> None:
+def test_a_stage_without_members_or_retrieval_is_none() -> None:
     task = collection(key("k", 2), PAGE)
     assert rollup(task, []).stages == Stages(0.0, None, None, 0.0, 0.0)
     assert rollup(task, [row("u", 0, 0, k="a")]).stages == Stages(0.5, 0.0, None, 0.0, 0.0)

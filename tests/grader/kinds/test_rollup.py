@@ -1,4 +1,4 @@
-"""The rollup against the paper's worked case, the rules one by one, and a slow reading of them."""
+"""The rollup: the paper's worked case, each rule, and a slow implementation to compare with."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from fractions import Fraction
@@ -244,7 +244,7 @@ class TestReading:
         assert self.READ.leaf(row(k="a") | {"item": {"k": value}}).path == ((None, None),)
 
 
-# -- A slow reading of the rules, after the listing of appendix K: filter at every node. --
+# -- A slow implementation of the rules, after the listing of appendix K: filter at every node. --
 
 
 def value(one: Row, key: Key) -> tuple[str, ...] | None:
@@ -410,7 +410,7 @@ def slow(task: CollectionTask, rows: list[Row], verdict: str) -> tuple[float, ..
 
 @settings(deadline=None, max_examples=300)
 @given(submissions())
-def test_the_walk_agrees_with_a_slow_reading_of_the_rules(
+def test_the_walk_agrees_with_a_slow_implementation_of_the_rules(
     submission: tuple[CollectionTask, list[Row]],
 ) -> None:
     task, rows = submission

@@ -1,4 +1,4 @@
-"""Scoring a table: figures by hand, copies that score 1, rows that say why."""
+"""Scoring a table: figures computed by hand, copies that score 1, rows with reasons."""
 
 import random
 import time
@@ -42,7 +42,7 @@ def figures(measures):
     return pytest.approx((measures.precision, measures.recall, measures.f1))
 
 
-def test_every_figure_by_hand():
+def test_all_figures_equal_those_computed_by_hand():
     graded = grade(
         [
             ["가", "제1회", "10명", "1.6"],  # one cell wrong
@@ -86,7 +86,7 @@ def test_rows_say_what_was_compared_and_why():
     assert rows[2]["cells"]["율"]["match"] is None
 
 
-def test_no_table_scores_nothing_and_says_so():
+def test_a_response_without_a_table_scores_0_and_is_not_parsed():
     score = TableGrader(task()).grade("모르겠습니다.").score
     assert not score.parsed
     assert not score.success
@@ -94,7 +94,7 @@ def test_no_table_scores_nothing_and_says_so():
     assert score.cell.f1 == score.formats["int"].f1 == 0
 
 
-def test_exact_keys_match_before_like_ones():
+def test_exact_keys_match_before_similar_keys():
     columns = [{"name": "이름", "format": "name"}, {"name": "값", "format": "int"}]
     rows = [{"이름": "중구 (Jung)", "값": "1"}, {"이름": "중구", "값": "2"}]
     score = grade([["중구", "2"], ["중구 (Jung)", "1"]], columns=columns, keys=["이름"], rows=rows)
@@ -212,7 +212,7 @@ METRICS = [
     cells=st.lists(st.lists(nasty | st.just(""), min_size=5, max_size=5), min_size=1, max_size=5),
     form=st.sampled_from(sorted(FORMS)),
 )
-def test_so_does_a_gold_table_of_widesearch(steps, cells, form):
+def test_a_widesearch_gold_table_handed_in_again_scores_1_on_everything(steps, cells, form):
     columns = [{"name": "k", "metric": ["exact_match"], "preprocess": ["norm_str"]}]
     columns += [{"name": f"c{n}", **step} for n, step in enumerate(steps)]
     names = [column["name"] for column in columns]

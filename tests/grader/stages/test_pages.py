@@ -1,4 +1,4 @@
-"""The way of a URL to a page: which stage answers, what is kept, what is tried again."""
+"""From a URL to a page: which stage answers, what is cached, what is tried again."""
 
 import shutil
 from collections.abc import Callable, Mapping
@@ -32,7 +32,7 @@ SHOWN = article("Larch", "The larch is drawn by a script.").content
 
 
 class Shown:
-    """A browser that gives what it is told to, and notes what it is asked for."""
+    """A browser that returns a prepared end, and records the pages that it is asked for."""
 
     def __init__(self) -> None:
         self.asked: list[str] = []
@@ -76,7 +76,7 @@ def opened(tmp_path: Path) -> Opened:
     return partial(opened_pages, tmp_path / "cache")
 
 
-async def test_a_browser_is_opened_for_pages_that_http_saw_too_little_of(
+async def test_a_browser_renders_pages_that_http_could_not_read(
     shown: Shown, opened: Opened
 ) -> None:
     with serving(SITE) as port:
@@ -94,7 +94,7 @@ async def test_a_browser_is_opened_for_pages_that_http_saw_too_little_of(
     assert shown.opened == 1
 
 
-async def test_no_browser_is_opened_where_none_is_needed_or_wanted(
+async def test_no_browser_is_started_if_it_is_not_needed_or_is_switched_off(
     shown: Shown, opened: Opened, tmp_path: Path
 ) -> None:
     with serving(SITE) as port:
@@ -110,7 +110,7 @@ async def test_no_browser_is_opened_where_none_is_needed_or_wanted(
     assert not shown.opened
 
 
-async def test_offline_nothing_is_shown_but_what_was_shown_is_used(
+async def test_offline_nothing_is_rendered_but_cached_renderings_are_used(
     shown: Shown, opened: Opened
 ) -> None:
     with serving(SITE) as port:
@@ -128,9 +128,7 @@ async def test_offline_nothing_is_shown_but_what_was_shown_is_used(
 
 
 @pytest.mark.parametrize("when", ["opened", "started"])
-async def test_a_machine_without_a_browser_says_so_once(
-    shown: Shown, opened: Opened, when: str
-) -> None:
+async def test_a_missing_browser_is_reported_once(shown: Shown, opened: Opened, when: str) -> None:
     absent = NoBrowser("no browser: install one")
     if when == "opened":
         shown.entering = absent
@@ -147,7 +145,7 @@ async def test_a_machine_without_a_browser_says_so_once(
 @pytest.mark.parametrize(
     "end", [Unreachable("timed out"), Refused("a private address"), WALL.encode(), SHELL.encode()]
 )
-async def test_a_browser_that_sees_no_more_changes_nothing(
+async def test_a_rendering_that_shows_no_more_is_not_used(
     shown: Shown, opened: Opened, end: Any
 ) -> None:
     shown.end = end
@@ -159,8 +157,8 @@ async def test_a_browser_that_sees_no_more_changes_nothing(
             assert await visit(pages, f"{base}/wall") == before
 
 
-async def test_a_page_that_ended_the_browser_is_not_judged(shown: Shown, opened: Opened) -> None:
-    """It may have been another page's doing."""
+async def test_a_page_that_ends_the_browser_is_unreachable(shown: Shown, opened: Opened) -> None:
+    """Another page may have ended it."""
     shown.end = Died("the browser died")
     with serving(SITE) as port:
         url = f"http://127.0.0.1:{port}/shell"
@@ -174,7 +172,9 @@ async def test_a_page_that_ended_the_browser_is_not_judged(shown: Shown, opened:
             assert (await visit(pages, url)).state == "ok"
 
 
-async def test_a_browser_may_name_what_http_could_not(shown: Shown, opened: Opened) -> None:
+async def test_a_rendering_with_another_state_replaces_an_unrendered_page(
+    shown: Shown, opened: Opened
+) -> None:
     with serving(SITE) as port:
         url = f"http://127.0.0.1:{port}/shell"
         shown.end = Dead("no such host")
@@ -183,8 +183,8 @@ async def test_a_browser_may_name_what_http_could_not(shown: Shown, opened: Open
             assert (page.state, page.reason, page.via) == ("dead", "no such host", "browser")
 
 
-async def test_what_a_browser_gave_up_is_tried_once_a_call(shown: Shown, opened: Opened) -> None:
-    """It may take half a minute, and many rollouts cite the same page."""
+async def test_a_failed_rendering_is_tried_once_in_a_call(shown: Shown, opened: Opened) -> None:
+    """A rendering may take half a minute, and many rollouts cite the same page."""
     shown.end = Unreachable("timed out")
     with serving(SITE) as port:
         url = f"http://127.0.0.1:{port}/shell"
@@ -198,7 +198,7 @@ async def test_what_a_browser_gave_up_is_tried_once_a_call(shown: Shown, opened:
 
 
 class Counted(dict[str, Answer]):
-    """Pages, and how often each was asked for."""
+    """Pages, and the list of requests for them."""
 
     def __init__(self, pages: Mapping[str, Answer]) -> None:
         super().__init__(pages)
@@ -209,9 +209,7 @@ class Counted(dict[str, Answer]):
         return super().get(path, default)
 
 
-async def test_pages_are_visited_once_and_again_when_they_are_old(
-    shown: Shown, opened: Opened
-) -> None:
+async def test_a_page_is_visited_again_only_after_its_max_age(shown: Shown, opened: Opened) -> None:
     site = Counted(SITE)
     with serving(site) as port:
         url = f"http://127.0.0.1:{port}/article"
@@ -226,7 +224,7 @@ async def test_pages_are_visited_once_and_again_when_they_are_old(
             assert site.asked == ["/article"] * visits
 
 
-async def test_what_is_busy_is_tried_thrice_a_call_and_never_kept(
+async def test_a_503_is_tried_three_times_in_a_call_and_not_cached(
     shown: Shown, opened: Opened
 ) -> None:
     site = Counted(SITE)
@@ -241,7 +239,7 @@ async def test_what_is_busy_is_tried_thrice_a_call_and_never_kept(
             assert (await visit(pages, url)).state == "ok"
 
 
-async def test_a_body_that_the_cache_has_lost_is_got_again(
+async def test_a_body_that_is_missing_from_the_cache_is_fetched_or_rendered_again(
     shown: Shown, opened: Opened, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with serving(SITE) as port:
@@ -258,7 +256,7 @@ async def test_a_body_that_the_cache_has_lost_is_got_again(
     assert shown.asked == ["shell", "shell"]
 
 
-async def test_a_body_that_cannot_be_read_is_no_fault_of_the_page(
+async def test_a_page_is_unreachable_if_the_worker_process_crashes_on_its_body(
     shown: Shown, opened: Opened
 ) -> None:
     with serving(SITE) as port:

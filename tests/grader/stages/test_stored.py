@@ -1,4 +1,4 @@
-"""Values of the ledger: what a stage wrote is read back, anything else is refused."""
+"""Decoders of ledger values: they read the values of a stage and refuse everything else."""
 
 from typing import Any
 
@@ -18,7 +18,7 @@ READING = Reading("ab", 7, "html", "", Signals(prose=7, marks=("title:wall",)))
     ("kind", "value"),
     [(Visit, VISIT), (Visit | None, VISIT), (Visit | None, None), (Reading, READING)],
 )
-def test_what_was_written_is_read(kind: Any, value: Any) -> None:
+def test_a_written_value_is_decoded(kind: Any, value: Any) -> None:
     assert decoder(kind)(orjson.dumps(value)) == value
 
 
@@ -29,19 +29,19 @@ def test_what_was_written_is_read(kind: Any, value: Any) -> None:
         ("headers", {"a": 1}), ("sha256", None), ("via", "pigeon"), ("final_url", ["https:"]),
     ],
 )  # fmt: skip
-def test_a_part_of_another_kind_is_refused(field: str, value: Any) -> None:
+def test_a_field_of_another_type_is_refused(field: str, value: Any) -> None:
     row = orjson.dumps({**orjson.loads(orjson.dumps(VISIT)), field: value})
     with pytest.raises(ValueError, match=field):
         decoder(Visit | None)(row)
 
 
 @pytest.mark.parametrize("row", [b"", b"1", b"{}", b"\xff", b"[" * 100_000, b'"\\ud800"'])
-def test_what_is_no_such_value_is_refused(row: bytes) -> None:
+def test_a_value_of_another_kind_is_refused(row: bytes) -> None:
     with pytest.raises(ValueError, match="Visit"):
         decoder(Visit)(row)
 
 
-def test_what_cannot_be_written_again_is_refused() -> None:
+def test_a_value_that_json_cannot_encode_again_is_refused() -> None:
     row = orjson.dumps(VISIT).replace(b"200", b"2" * 30)
     with pytest.raises(ValueError, match="cannot be written again"):
         decoder(Visit)(row)
