@@ -19,8 +19,10 @@ class Inline:
     def __init__(self, folder: Path) -> None:
         workers.open_store(folder)
         self.failure: Exception | None = None
+        self.runs = 0
 
     async def run(self, function: Callable[..., Any], *args: Any) -> Any:
+        self.runs += 1
         if self.failure:
             raise self.failure
         return function(*args)

@@ -2,10 +2,16 @@
 
 import json
 from pathlib import Path
+from typing import Any
 
+import click
 import pytest
 from conftest import Command
 from material import Answer, article, read_lines, serving, write_lines
+
+from grader.commands.front import main
+from grader.commands.options import Calls
+from grader.settings import Settings
 
 FACT = "Larch needles fall in autumn."
 SITE = {"/facts": article("Facts", FACT), "/busy": Answer("<p>Later</p>", 503)}
@@ -50,8 +56,25 @@ def test_an_address_that_never_answers_does_not_keep_a_submission_open(
     assert [row["state"] for row in rows] == ["graded"] * 3
 
 
-@pytest.mark.parametrize("value", ["0", "-1", "2.5", "soon", ""])
-def test_a_number_of_calls_is_positive_or_never(assay: Command, value: str) -> None:
-    done = assay("fetch", "http://a.example/", "--offline", "--give-up-after", value)
-    assert done.returncode == 2
-    assert "--give-up-after" in done.stderr
+@pytest.mark.parametrize(("value", "calls"), [("1", 1), ("12", 12), ("never", None), (4, 4)])
+def test_the_flag_takes_a_positive_number_or_never(value: Any, calls: int | None) -> None:
+    assert Calls().convert(value, None, None) == calls
+
+
+@pytest.mark.parametrize("value", ["0", "-1", "2.5", "soon", "Never", ""])
+def test_the_flag_takes_nothing_else(value: str) -> None:
+    with pytest.raises(click.BadParameter):
+        Calls().convert(value, None, None)
+
+
+@pytest.mark.parametrize("command", ["grade", "check", "fetch"])
+def test_the_commands_that_fetch_pages_have_the_flag(command: str) -> None:
+    found = main.get_command(click.Context(main), command)
+    assert found is not None
+    assert {param.name: param.default for param in found.params}["give_up_after"] == 3
+
+
+@pytest.mark.parametrize("calls", [0, -1])
+def test_settings_take_no_number_below_one(calls: int) -> None:
+    with pytest.raises(ValueError, match="give_up_after"):
+        Settings(give_up_after=calls)
