@@ -165,3 +165,112 @@ def test_hostile_names_take_no_long_time(names: list[str]) -> None:
     found = blocks(names)
     assert process_time() - began < 10
     assert all(len(block) <= LARGEST for block in found)
+
+
+OTHERS = ("arthur", "boleslav", "cuthbert", "dmitri", "eugenia", "fiodor")
+"""First names that look like no other."""
+
+
+def together(one: str, other: str, crowd: list[str]) -> bool:
+    """Whether two names are in one block, among the others of a crowd."""
+    return any({one, other} <= set(block) for block in blocks([one, other, *crowd]))
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "alike"),
+    [
+        ("john smith", "jn smith", True),
+        ("john smith", "hn smith", False),
+        ("john smith", "johhn smith", True),
+        ("john smith", "kate smith", False),
+        ("st smith", "saint smith", True),
+        ("xy smith", "xavier york smith", True),
+        ("xz smith", "xavier york smith", False),
+    ],
+)
+def test_with_a_common_word_the_rest_must_look_alike(one: str, other: str, alike: bool) -> None:
+    assert together(one, other, [f"{name} smith" for name in OTHERS]) is alike
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "alike"),
+    [
+        ("acme betta gamma", "acme beta gama", True),
+        ("acme bta gmma dlta", "acme beta gamma delta", False),
+        ("acme bank bta gmma dlta pi", "acme bank beta gamma delta pii", True),
+    ],
+)
+def test_a_third_of_the_words_must_be_shared(one: str, other: str, alike: bool) -> None:
+    crowd = [f"acme {name}" for name in OTHERS] + [f"{name} bank" for name in OTHERS]
+    assert together(one, other, crowd) is alike
+
+
+def test_common_words_make_names_alike_if_the_first_and_most_others_are_shared() -> None:
+    assert blocks(f"alpha {name} gamma" for name in OTHERS) == [
+        tuple(f"alpha {name} gamma" for name in OTHERS)
+    ]
+    assert blocks(f"{name} alpha gamma" for name in OTHERS) == []
+    assert blocks(f"alpha {name} {name[::-1]} gamma" for name in OTHERS) == []
+
+
+def test_a_rare_word_makes_names_alike_if_half_of_the_words_are_shared() -> None:
+    for count, found in ((4, 1), (5, 0)):
+        names = [f"{name} smith" for name in OTHERS[:count]]
+        assert len(blocks(names)) == found
+    assert blocks(["arthur smith", "boleslav cuthbert smith"]) != []
+    assert blocks(["arthur dmitri smith", "boleslav cuthbert smith"]) == []
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "alike"),
+    [
+        ("xbcde", "ybcde", True),
+        ("bcdex", "bcdey", True),
+        ("bcd", "bcf", False),
+        ("bcx", "bcy", False),
+        ("abcdefgh", "abcdxyzw", False),
+        ("abcdefgh", "abcdefxy", True),
+    ],
+)
+def test_one_word_is_alike_if_three_letters_in_four_are(one: str, other: str, alike: bool) -> None:
+    assert together(one, other, []) is alike
+
+
+def test_an_initial_joined_to_a_name_is_found_among_many() -> None:
+    crowd = [f"{first} zhang" for first in companies(100)]
+    assert together("wei zhang", "wzhang", crowd)
+
+
+def test_a_block_has_30_names_and_a_trace_of_more_than_32_names_is_ignored() -> None:
+    letters = "abcdefghijklmnopqrstuvwxyzαβγδεζηθ"
+    assert LARGEST == 30
+    names = [f"harbour{letter}" for letter in letters]
+    assert sorted(map(len, blocks(names[:26]))) == [26]
+    words = [f"harbour{chr(97 + n // 26)}{chr(97 + n % 26)}" for n in range(33)]
+    assert sorted(map(len, blocks(words[:32]))) == [2, 30]
+    assert sum(map(len, blocks(words[:32]))) == 32
+
+
+def test_a_block_by_words_has_8_names() -> None:
+    names = [f"alpha {name} gamma" for name in (*OTHERS, "grzegorz", "hilarion", "ignatz")]
+    assert max(map(len, blocks(names))) == 8
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "contradicting"),
+    [
+        ("route 66", "route 066", False),
+        ("route 66", "route 660", True),
+        ("1 2", "2 1", False),
+        ("1 2", "1", False),
+        ("1 2", "1 3", True),
+        ("0", "00", False),
+        ("0", "1", True),
+        ("", "1", False),
+    ],
+)
+def test_numbers_are_compared_without_leading_zeros(
+    one: str, other: str, contradicting: bool
+) -> None:
+    assert contradict(one, other) is contradicting
+    assert contradict(other, one) is contradicting
