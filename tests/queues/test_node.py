@@ -441,6 +441,64 @@ async def test_a_value_that_cannot_be_encoded_fails_its_own_call_only() -> None:
     assert even == "C"
 
 
+async def test_refresh_runs_the_work_although_the_store_has_a_result() -> None:
+    shelf = Shelf()
+    shelf.rows = {b"a": b"old"}
+    node = make(Flaky(), memory=memory(shelf))
+    assert await node("a") == "old"
+    assert await node("a", refresh=True) == "A"
+    assert await node("a") == "A"
+    assert (node.counters.done, node.counters.cache_hits) == (1, 2)
+
+
+# Many calls at once
+
+
+async def test_many_returns_results_and_exceptions_in_the_order_of_the_items() -> None:
+    error = ValueError("no")
+
+    async def work(item: str) -> str:
+        if item == "b":
+            raise error
+        return item.upper()
+
+    node = make(work, workers=1)
+    assert await node.many("abcab") == ["A", error, "C", "A", error]
+    assert (node.counters.done, node.counters.failed, node.counters.coalesced) == (2, 1, 2)
+    assert await node.many([]) == []
+
+
+async def test_cancelling_many_cancels_the_work_that_no_other_caller_waits_for() -> None:
+    gate = Gate()
+    node = make(gate, workers=2)
+    (other,) = call(node, "a")
+    many = asyncio.create_task(node.many("abc"))
+    await idle()
+    many.cancel()
+    await idle()
+    assert many.cancelled()
+    assert (gate.cancelled, node.queued, node.running) == (["b"], 0, 1)
+    await gate.end("a")
+    assert await other == "A"
+
+
+async def test_many_raises_when_the_stage_is_stopped() -> None:
+    node = make(Flaky())
+    await node.stop()
+    with pytest.raises(Stopped, match="stage: stopped"):
+        await node.many("ab")
+
+
+async def test_the_seconds_of_the_work_are_counted() -> None:
+    async def work(item: str) -> str:
+        await asyncio.sleep(0.02)
+        return item
+
+    node = make(work)
+    await node.many("ab")
+    assert 0.03 < node.counters.seconds < 10
+
+
 # Tries and deadlines
 
 

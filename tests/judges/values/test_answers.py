@@ -4,7 +4,7 @@ import time
 
 import pytest
 
-from judges.values.answers import REACH, Outcome, decide, read
+from judges.values.answers import REACH, Outcome, decide, gives_none, read
 
 
 def outcome(answer: str, gold: str, *aliases: str) -> Outcome:
@@ -439,3 +439,121 @@ def test_hostile_responses_take_little_time(response: str) -> None:
 
 def test_an_answer_with_a_million_characters_after_it_is_not_final() -> None:
     assert decide(read("Exact Answer: 한빛고\n\n" + "가" * REACH), "한빛고") == "undecided"
+
+
+# --------------------------------------------------------------------------- the parts of a reading
+
+
+@pytest.mark.parametrize(
+    ("response", "answer", "beside"),
+    [
+        ("Exact Answer: A", "A", ""),
+        ("Exact Answer: A\nB\nConfidence: 5", "A\nB", "Confidence: 5"),
+        ("Exact Answer: A\n\nBut", "A", "\n\nBut"),
+        ("Exact Answer: A\n \nBut", "A", "\n \nBut"),
+        ("Exact Answer:\n\n**A**\n\nBut", "A", "\n\nBut"),
+        ("Exact Answer\nA", "A", ""),
+        ("**Exact Answer**\nA", "A", ""),
+        ("the exact answer\nA. Exact Answer: B", "B", ""),
+        ("Exact Answer (in Korean): A", "A", ""),
+        ("Exact Answer: A Notes: none", "A Notes: none", ""),
+        ("Exact Answer: A\nNotes: none", "A", "\nNotes: none"),
+        ("Exact Answer: A Confidence: 9\nNotes: x", "A", "Confidence: 9\nNotes: x"),
+        ("Exact Answer: ```\nA\n\nB\n``` C", "A\n\nB", "``` C"),
+        ("Exact Answer: ```text\nA", "A", ""),
+        (r"Exact Answer: A \boxed{B} C", "B", "A B C"),
+        (r"so \boxed{A} it is" + "\nthen", "A", "so A it is\nthen"),
+        (r"\boxed{A} \boxed{B}", r"\boxed{A} \boxed{B}", ""),
+        (r"\boxed{A{B}C}", "A{B}C", "A{B}C"),
+        (r"\boxed{A} Exact Answer: B", "B", ""),
+        ('Exact Answer: A {"answer": "B"} C', "B", "} C"),
+        ('{"answer": "B"} Exact Answer: A', "A", ""),
+        ('{"answer": ["A", 1.50, null, true]}', "A, 1.50, true", "}"),
+        ('{"answer": {"x": 1}}', '{"x": "1"}', "}"),
+        ('{"final_answer": "A"}', "A", "}"),
+        ('{\\"answer\\": "A"} Exact Answer: B', "B", ""),
+        ("<think>x</think>Exact Answer: A<think>Exact Answer: B", "A", ""),
+    ],
+)
+def test_the_answer_and_the_text_around_it(response: str, answer: str, beside: str) -> None:
+    reading = read(response)
+    assert reading.marked
+    assert reading.answer == answer
+    assert reading.beside.strip() == beside.strip()
+
+
+@pytest.mark.parametrize("response", ["A", " A \n", "exact answers: A", "my correctanswer: A"])
+def test_a_response_without_a_mark_is_its_own_answer(response: str) -> None:
+    reading = read(response)
+    assert not reading.marked
+    assert (reading.answer, reading.beside) == (response.strip(), "")
+
+
+@pytest.mark.parametrize(
+    ("stated", "fraction"),
+    [
+        ("Confidence: 100", 1.0),
+        ("Confidence: 101", 1.0),
+        ("Confidence: 99", 0.99),
+        ("Confidence: 1/2", 0.5),
+        ("Confidence: 3/2", 1.0),
+        ("Confidence: 0.5/2", 0.25),
+        ("Confidence: 2 of 4", 0.5),
+        ("Confidence: 0,85", 0.85),
+        ("Confidence: 1.5", 0.015),
+        ("Confidence: 1.0%", 0.01),
+        ("Confidence: 70 percent", 0.7),
+        ("Confidence: 70퍼센트", 0.7),
+        ("Confidence: " + "x" * 56 + " 50", 0.5),
+        ("Confidence: " + "x" * 57 + " 50", 0.05),
+        ("Confidence: high\n50", 1.0),
+        ('{"confidence": "55"} Confidence: 66', 0.55),
+    ],
+)
+def test_more_ways_to_state_a_confidence(stated: str, fraction: float) -> None:
+    assert read(f"Exact Answer: 한강\n{stated}").confidence == pytest.approx(fraction)
+
+
+@pytest.mark.parametrize(
+    ("answer", "none"),
+    [
+        ("", True),
+        ("none", True),
+        ("**N/A**", True),
+        ("none" + "." * 496, True),
+        ("none" + "." * 497, False),
+        ("none of them", False),
+        ("nonesuch", False),
+        ("search(", False),
+        ('search("x', True),
+        ('search("x")', True),
+        ('search("x") is it', False),
+        ("f(x)", False),
+        ("<tool_call>x</tool_call>", True),
+        ("<tool_call>x</tool_call> A", False),
+        ("<tool_call>x", True),
+        ('{"arguments": 1', True),
+        ("[TOOL_CALLS]", True),
+        ("search(query=", True),
+    ],
+)
+def test_an_answer_that_says_that_there_is_none(answer: str, none: bool) -> None:
+    assert gives_none(answer) is none
+
+
+@pytest.mark.parametrize(
+    ("answer", "gold", "expected"),
+    [
+        ("A or C", "A or B", "undecided"),
+        ("A or A", "A", "correct"),
+        ("A/A", "A", "correct"),
+        ("B/C", "A", "undecided"),
+        ("B or C", "A", "wrong"),
+        ("this is not right", "*", "undecided"),
+        ("it is not " + "a" * 100, "a" * 100, "wrong"),
+        ("it is not " + "a" * 101, "a" * 101, "undecided"),
+        ("not 12", "1", "undecided"),
+    ],
+)
+def test_alternatives_and_denials(answer: str, gold: str, expected: str) -> None:
+    assert outcome(answer, gold) == expected
