@@ -170,7 +170,7 @@ def test_a_record_is_a_call_and_its_verdict_what_the_model_says(
     assert without_work(folder / "out" / "summary.json") == summary
     assert "models" not in grading.work["judge"]
     assert grading.work["saved"] == took
-    assert "spared by the cache and shared work: 12 calls, 1,200 tokens in" in again.stderr
+    assert "saved by the cache and by shared requests: 12 calls, 1,200 tokens in" in again.stderr
 
 
 def test_eight_rollouts_of_the_same_records_cost_what_one_does(

@@ -9,7 +9,7 @@ from rich.console import Console
 from grader.call import CallReport
 from grader.commands.errors import COMPLETE, INTERRUPTED, UNGRADED, UNUSABLE
 from grader.commands.streams import show, show_raw, tell
-from grader.results.terminal import models_lines, scores_tables
+from grader.results.terminal import WIDEST, models_lines, scores_tables
 
 MOST_REASONS = 5
 """Reasons for ungraded records that a message lists."""
@@ -31,26 +31,26 @@ def show_scores(report: CallReport) -> None:
     terminal, text = Console(), StringIO()
     console = Console(
         file=text,
-        width=terminal.width,
+        width=WIDEST,
         force_terminal=terminal.is_terminal,
         color_system="auto" if terminal.color_system else None,
     )
-    for table in scores_tables(report.summary):
-        console.print(table)
+    for table in scores_tables(report.summary, terminal.width):
+        console.print(table, "")
     show_raw(text.getvalue())
 
 
 def show_dry_run(report: CallReport) -> None:
     """Print the input that a call would grade, and the model calls that it would make."""
     show(f"Dry run: {report.submissions:,} submissions read, no model called, nothing written.")
-    show(*_input_lines(report, "."))
+    show(*_input_lines(report, ""))
     show(*_ungraded_lines(report, "have no verdict yet"))
     show(*(f"The call would cost about: {line}" for line in models_lines(report.summary["work"])))
 
 
 def tell_report(report: CallReport, out: Path) -> None:
     """Print the messages of a call that wrote its results to `out`."""
-    tell(*_input_lines(report, f" (all are in {out / 'rejects.jsonl'}):"))
+    tell(*_input_lines(report, f" (all are in {out / 'rejects.jsonl'})"))
     again = "are ungraded. Run the same command again to grade them"
     tell(*_ungraded_lines(report, again))
     if not (report.submissions or report.rejects or report.interrupted):
@@ -67,9 +67,9 @@ def tell_report(report: CallReport, out: Path) -> None:
         tell("the rest; pages and verdicts that are in the cache cost nothing.")
 
 
-def _input_lines(report: CallReport, where: str) -> Iterator[str]:
+def _input_lines(report: CallReport, place: str) -> Iterator[str]:
     if report.rejects:
-        yield f"{report.rejects:,} rejected lines or records{where}"
+        yield f"{report.rejects:,} rejected lines or records{place}:"
         for reject in report.first_rejects:
             yield f"  {reject.where}: {reject.reason}"
         if more := report.rejects - len(report.first_rejects):

@@ -58,10 +58,8 @@ class ProgressView:
         """Records done, the share of the input, records a second, the time left, and failures."""
         progress, share = self._grader.progress, self._share()
         rate, left = self._rate_and_time_left()
-        parts = [f"{progress.records_done:,} records graded"]
-        if share:
-            parts.append(f"{share:.0%} of the input")
-        parts.append(f"{rate:,.0f} a second")
+        of_input = f" ({share:.0%})" if share else ""
+        parts = [f"{progress.records_done:,} records{of_input}", f"{rate:,.0f} a second"]
         if left is not None:
             parts.append(f"about {_clock(left)} left")
         if progress.ungraded:
@@ -71,7 +69,9 @@ class ProgressView:
         return ", ".join(parts)
 
     def table(self) -> Group:
-        """The line under a bar, and a row for each stage."""
+        """The line, a bar, and a row for each stage."""
+        bar = Table.grid()
+        bar.add_row(ProgressBar(total=1.0, completed=self._share(), width=40))
         stages = Table.grid(padding=(0, 2))
         for name, stage in self._grader.stages().items():
             stages.add_row(
@@ -82,8 +82,7 @@ class ProgressView:
                 f"{stage.counters.cache_hits:,} cache hits",
                 f"{stage.counters.retries:,} retries" if stage.counters.retries else "",
             )
-        bar = ProgressBar(total=1.0, completed=self._share(), width=40)
-        return Group(bar, Text(self.line()), stages)
+        return Group(Text(self.line()), bar, stages)
 
     def _share(self) -> float:
         """The share of the input that is graded, by bytes read and records done of those read."""

@@ -1,60 +1,97 @@
 """The table of scores at the end of a call, and the lines about models."""
 
-from collections.abc import Callable, Iterator, Mapping
-from itertools import islice
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from itertools import chain, islice, zip_longest
 from typing import Any
 
 from rich.box import SIMPLE_HEAD
+from rich.cells import chop_cells
+from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
 from grader.printing import harmless
 
 MOST_RUNS = 200
-"""Runs in a table: nobody reads more, and tens of thousands take minutes to set."""
-LONGEST_NAME = 200
-"""Characters of a name that are shown."""
+"""Runs in a table. Nobody reads more, and the layout of tens of thousands takes minutes."""
+WIDEST = 10_000
+"""Characters that a table may take: its figures are not cut, however narrow the terminal is."""
+LEAST_ROWS = 3
+"""Rows that a long name may take, also if the run has fewer rows of figures."""
+NARROWEST = 8
+"""Characters of a name in one row, at least."""
+FIGURES = ("P", "R", "F1", "accuracy", "decided", "ECE")
+COUNTS = ("tasks", "completed", "ungraded", "rejects")
+
+Row = tuple[Any, ...]
 
 
-def scores_tables(summary: Mapping[str, Any]) -> Iterator[Table]:
-    """A table for every kind of task that a summary has: a run's figures in a row or more."""
+def scores_tables(summary: Mapping[str, Any], width: int) -> Iterator[Table]:
+    """A table for each kind of task in a summary, for a terminal of `width` characters.
+
+    A run has one row or more. A name that is too long for one row goes on in the next ones, and is
+    cut in the middle if it is too long for all; summary.json has it whole.
+    """
+    rejects = summary["rejects"]["by_run"]
     for kind, (columns, rows_of) in _KINDS.items():
-        table = Table(box=SIMPLE_HEAD, pad_edge=False, padding=(0, 1, 0, 0))
-        longest = max(map(len, summary["runs"]), default=0)
-        table.add_column("run", overflow="fold", min_width=min(longest, 8))
-        table.add_column(columns[0], no_wrap=True)
-        for name in (*columns[1:], "tasks", "completed", "ungraded", "rejects"):
-            table.add_column(name, justify="right", no_wrap=True)
         reports = {run: kinds[kind] for run, kinds in summary["runs"].items() if kind in kinds}
-        for run in islice(reports, MOST_RUNS):
-            report = reports[run]
-            rejects = summary["rejects"]["by_run"].get(run, 0)
-            counts = (
-                str(report["tasks"]),
-                f"{report['completed']}/{report['submissions']}",
-                str(report["ungraded"]),
-                str(rejects),
-            )
-            for number, (name, *figures) in enumerate(rows_of(report["metrics"])):
-                ends = counts if number == 0 else ()
-                shown = harmless(run[:LONGEST_NAME]) if number == 0 else ""
-                names = Text(shown), Text(name)  # no markup of rich's
-                table.add_row(*names, *map(_figure, figures), *ends)
+        if not reports:
+            continue
+        runs = {
+            run: _with_counts(rows_of(report["metrics"]), report, rejects.get(run, 0))
+            for run, report in islice(reports.items(), MOST_RUNS)
+        }
+        figures = _table(columns)
+        for row in chain.from_iterable(runs.values()):
+            figures.add_row(*row)
+        room = max(NARROWEST, width - 2 - Console(width=WIDEST).measure(figures).maximum)
+        table = _table(("run", *columns))
+        for run, rows in runs.items():
+            for piece, row in zip_longest(_pieces(run, room, len(rows)), rows):
+                table.add_row(Text(piece or ""), *(row or ()))
             table.add_section()
-        if len(reports) > MOST_RUNS:
-            table.add_row(f"{len(reports) - MOST_RUNS:,} more", "see summary.json")
-        if table.row_count:
-            yield table
+        if more := len(reports) - len(runs):
+            table.add_row(f"{more:,} more", "see summary.json")
+        yield table
+
+
+def _table(columns: Sequence[str]) -> Table:
+    """An empty table with these columns and those of the counts; figures are on the right."""
+    table = Table(box=SIMPLE_HEAD, show_edge=False, pad_edge=False, padding=(0, 1, 0, 0))
+    for name in columns:
+        table.add_column(name, justify="right" if name in FIGURES else "left", no_wrap=True)
+    for name in COUNTS:
+        table.add_column(name, justify="right", no_wrap=True)
+    return table
+
+
+def _pieces(name: str, room: int, rows: int) -> list[str]:
+    """A name in pieces of `room` characters, for about `rows` rows and `LEAST_ROWS` at least."""
+    most = max(rows, LEAST_ROWS) * room
+    if len(name) > most:
+        name = f"{name[: most // 2]}…{name[1 - most // 2 :]}"
+    return chop_cells(harmless(name), room)
+
+
+def _with_counts(
+    rows: Iterable[Row], report: Mapping[str, Any], rejects: int
+) -> list[tuple[Text, ...]]:
+    """The rows of a run as they are shown, with its counts at the end of the first one."""
+    completed = f"{report['completed']}/{report['submissions']}"
+    counts = (str(report["tasks"]), completed, str(report["ungraded"]), str(rejects))
+    shown = [(name, *map(_figure, figures)) for name, *figures in rows]
+    first = [(*shown[0], *counts)] if shown else []
+    return [tuple(map(Text, row)) for row in (*first, *shown[1:])]  # Text: no markup of rich's
 
 
 def models_lines(work: Mapping[str, Any]) -> Iterator[str]:
-    """What each model took in each role, and what was spared: a line each, from a summary's
-    `work`."""
+    """A line for what each model used in each role, and one for what the cache saved. `work` is
+    that of a summary."""
     for role, stage in work.items():
         for model, usage in stage.get("models", {}).items():
             yield f"{role} by {model}: {_usage(usage)}"
     if work.get("saved", {}).get("calls"):
-        yield f"spared by the cache and shared work: {_usage(work['saved'])}"
+        yield f"saved by the cache and by shared requests: {_usage(work['saved'])}"
 
 
 def _usage(usage: Mapping[str, Any]) -> str:
@@ -66,9 +103,6 @@ def _usage(usage: Mapping[str, Any]) -> str:
         f"{usage['tokens_out']:,} out, "
         f"{'no price known' if dollars is None else f'{dollars:,.4f} USD'}"
     )
-
-
-Row = tuple[Any, ...]
 
 
 def _collection_rows(metrics: Mapping[str, Any]) -> Iterator[Row]:

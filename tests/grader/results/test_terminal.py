@@ -5,10 +5,17 @@ from io import StringIO
 
 from rich.console import Console
 
-from grader.results.terminal import MOST_RUNS, scores_tables
+from grader.results.terminal import (
+    COUNTS,
+    LEAST_ROWS,
+    MOST_RUNS,
+    WIDEST,
+    models_lines,
+    scores_tables,
+)
 
 
-def shown(runs: Iterable[str]) -> str:
+def shown(runs: Iterable[str], width: int = 120) -> str:
     """The tables of some runs of one answer each, as they are printed."""
     report = {
         "tasks": 1, "submissions": 1, "completed": 1, "ungraded": 0,
@@ -16,8 +23,8 @@ def shown(runs: Iterable[str]) -> str:
     }  # fmt: skip
     summary = {"runs": {run: {"answer": report} for run in runs}, "rejects": {"by_run": {}}}
     text = StringIO()
-    for table in scores_tables(summary):
-        Console(file=text, width=120, force_terminal=True, color_system=None).print(table)
+    for table in scores_tables(summary, width):
+        Console(file=text, width=WIDEST, force_terminal=True, color_system=None).print(table)
     return text.getvalue()
 
 
@@ -34,3 +41,61 @@ def test_long_names_and_many_runs_are_cut() -> None:
     assert f"run{MOST_RUNS - 2} " in told
     assert f"run{MOST_RUNS - 1} " not in told
     assert "49,801 more" in told
+
+
+def test_a_long_name_takes_a_few_rows_and_shows_its_beginning_and_its_end() -> None:
+    name = "checkpoint-" + "0123456789" * 30 + "-seed-42"
+    told = shown([name], width=80).splitlines()
+    assert max(map(len, told)) <= 80
+    column = [line[:12].split(" ")[0] for line in told[2:]]
+    assert len(column) <= LEAST_ROWS + 1
+    assert "".join(column).startswith("checkpoint")
+    assert "".join(column).endswith("-42")
+    assert "…" in "".join(column)
+
+
+def test_a_name_that_fits_is_not_cut() -> None:
+    assert "x" * 40 in shown(["x" * 40], width=120)
+
+
+def test_figures_are_not_cut_on_a_narrow_terminal() -> None:
+    told = shown(["a"], width=20)
+    assert "accuracy" in told
+    assert "1.00" in told
+    assert "…" not in told
+
+
+def test_a_collection_shows_its_counts_once() -> None:
+    measures = {"precision": 0.5, "recall": 0.25, "f1": 1 / 3}
+    report = {
+        "tasks": 7, "submissions": 9, "completed": 8, "ungraded": 6,
+        "metrics": {name: {"soft": measures, "hard": measures} for name in ("full", "retrieval")},
+    }  # fmt: skip
+    summary = {"runs": {"r": {"collection": report}}, "rejects": {"by_run": {"r": 5}}}
+    text = StringIO()
+    (table,) = scores_tables(summary, 80)
+    Console(file=text, width=WIDEST).print(table)
+    rows = [line.split() for line in text.getvalue().splitlines() if line.strip()]
+    assert rows[0] == [
+        *("run", "verdict", "P", "R", "F1"), *COUNTS,
+    ]  # fmt: skip
+    assert rows[2] == ["r", "full", "soft", "0.50", "0.25", "0.33", "7", "8/9", "6", "5"]
+    assert rows[3:] == [
+        f"{name} 0.50 0.25 0.33".split()
+        for name in ("full hard", "retrieval soft", "retrieval hard")
+    ]
+
+
+def test_models_are_told_with_tokens_and_costs() -> None:
+    usage = {"calls": 1_200, "tokens_in": 4_000, "cached_in": 1_000, "tokens_out": 30}
+    work = {
+        "judge": {"models": {"m": {**usage, "cost_usd": 0.5}}},
+        "saved": {**usage, "cached_in": 0, "cost_usd": None},
+    }
+    assert list(models_lines(work)) == [
+        "judge by m: 1,200 calls, 4,000 tokens in (25% from the provider’s cache), 30 out, "
+        "0.5000 USD",
+        "saved by the cache and by shared requests: 1,200 calls, 4,000 tokens in, 30 out, "
+        "no price known",
+    ]
+    assert list(models_lines({"judge": {"done": 1}, "saved": {"calls": 0}})) == []
