@@ -30,9 +30,10 @@ from cache.keys import digest
 from judges.endpoint.endpoint import Endpoint
 from judges.endpoint.questions import RateLimited, Reply, Request, Trouble
 from judges.records.excerpts import PageText
-from judges.records.model import Facts, facts, prompt
+from judges.records.facts import Facts, find_facts
+from judges.records.model import prompt
 from judges.records.record import Record
-from judges.records.rules import PageSeen
+from judges.records.rules import JudgedPage
 from judges.records.spec import JudgeSpec
 from queues.adaptive import Adaptive
 from queues.retry import Retry
@@ -105,8 +106,8 @@ def requests(count: int) -> list[Request]:
     for number in range(count):
         page = f"Page {number * 100 // count}. " + "The river rose and fell with the season. " * 200
         record = Record(number, None, {"n": str(number)}, "https://a.example/", ("rose",), "yes")
-        seen = PageSeen("ok", "", "https://a.example/", PageText(page))
-        known = facts(SPEC, record, seen)
+        seen = JudgedPage("ok", "", "https://a.example/", PageText(page))
+        known = find_facts(SPEC, record, seen)
         made.append(prompt(SPEC, known, "stub", "medium"))
     return made
 

@@ -15,7 +15,8 @@ from grader.stages.stored import decoder
 from judges.endpoint.questions import EFFORTS, Ask, RateLimited, Reply, Request, Trouble, Usage
 from judges.endpoint.usable import UntilUsable
 from judges.records import model
-from judges.records.model import PROMPT_VERSION, Facts
+from judges.records.facts import Facts
+from judges.records.model import PROMPT_VERSION
 from judges.records.record import Record
 from judges.records.rules import RULES_VERSION
 from judges.records.spec import JudgeSpec

@@ -12,8 +12,9 @@ from cache.bodies import Bodies
 from fetchers.page import Page
 from fetchers.reading.extract import extract
 from fetchers.triage.signals import Signals
-from judges.records import model, rules
+from judges.records import rules
 from judges.records.excerpts import PageText
+from judges.records.facts import Facts, find_facts
 from judges.records.record import Record
 from judges.records.spec import JudgeSpec
 from judges.records.verdict import Verdict
@@ -62,16 +63,16 @@ def judge_by_rules(spec: JudgeSpec, record: Record, page: Page) -> Verdict:
     return rules.judge(spec, record, _seen(page))
 
 
-def facts(spec: JudgeSpec, record: Record, page: Page, room: int) -> model.Facts:
+def facts(spec: JudgeSpec, record: Record, page: Page, room: int) -> Facts:
     """The facts that a model is told about a record, in at most `room` characters.
 
     Raises Undecided and MissingBody.
     """
-    return model.facts(spec, record, _seen(page), room)
+    return find_facts(spec, record, _seen(page), room)
 
 
-def _seen(page: Page) -> rules.PageSeen:
-    return rules.PageSeen(page.state, page.reason, page.final_url, _text(page.text))
+def _seen(page: Page) -> rules.JudgedPage:
+    return rules.JudgedPage(page.state, page.reason, page.final_url, _text(page.text))
 
 
 @lru_cache(maxsize=4)  # the records of one page are judged one after another

@@ -8,27 +8,29 @@ from itertools import chain, islice
 
 from fetchers.triage.markers import words as count_words
 from judges.records.differences import Skeleton
+from judges.records.reflection import LEFT_OUT, without_reflections
 from judges.records.search import Place, Unhyphenated, Written, without_hyphens
 from judges.records.sentences import Cut, cut_off
 from judges.records.truncation import misleading
 from judges.text.dates import PartialDate, find_dates
 from judges.text.forms import kind, numbers, plain, tokens, without_markup
 
-_GAP = "\ufffc"  # stands between texts; no text that is searched for contains it
+_GAP = LEFT_OUT  # stands between texts too; no honest text that is searched for contains it
 _LINE_BREAK = re.compile(r"[-‐](?<=[^\W\d_].)\s+[^\W\d_]")
 
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """Whether an excerpt is faithful. If not, `reason` says why, in words for users and for a
-    model judge. `final`: no model may overrule it, since a number or a negation differs. `cut` is
-    the rest of the sentence in which the excerpt stands, None for one that the page does not
-    contain."""
+    """Whether an excerpt is faithful. If not, `reason` says why, in words for users. `final`: no
+    model may overrule it, since a number or a negation differs (`number_or_negation`), or since the
+    page only repeats its URL. `cut` is the rest of the sentence in which the excerpt stands, None
+    for one that the page does not contain."""
 
     faithful: bool
     reason: str = ""
     final: bool = False
     cut: Cut | None = None
+    number_or_negation: bool = False
 
 
 class PageText:
@@ -37,6 +39,25 @@ class PageText:
 
     def __init__(self, *texts: str) -> None:
         self._texts = texts
+        self._whole: PageText | None = None
+        self._own: tuple[tuple[str, ...], PageText] | None = None
+
+    def without_reflections(self, *urls: str) -> "PageText":
+        """The text without the passages that only repeat one of the URLs of the page (see
+        `reflection.without_reflections`); this object if there are none."""
+        if self._own is None or self._own[0] != urls:
+            own = without_reflections(self.raw, *urls)
+            text = self
+            if own != self.raw:
+                text = PageText(own)
+                text._whole = self
+            self._own = urls, text
+        return self._own[1]
+
+    @property
+    def has_reflections(self) -> bool:
+        """Whether passages that repeat a URL of the page were left out of this text."""
+        return self._whole is not None
 
     @property
     def raw(self) -> str:
@@ -62,6 +83,8 @@ class PageText:
         """Why a text that the page does not contain is not faithful. If digits in the text can be
         one number or several ("45 120"), the reading that differs less counts."""
         mine = Written(without_markup(text))
+        if self._whole is not None and self._whole.contains(text):
+            return Finding(False, "stands on the page only as a repetition of its URL", final=True)
         finding = self._difference(mine.whole_numbers.split())
         if finding.final and mine.whole_numbers != mine.spaced:
             apart = self._difference(mine.tokens)
@@ -71,9 +94,10 @@ class PageText:
     def _difference(self, found: list[str]) -> Finding:
         mine, page = Skeleton(_trimmed(found)), self._skeleton
         if changed := page.change(mine):
-            return Finding(False, changed, final=True)
+            return Finding(False, changed, final=True, number_or_negation=True)
         if number := page.missing_number(mine):
-            return Finding(False, f"a number is not on the page: {number}", final=True)
+            reason = f"a number is not on the page: {number}"
+            return Finding(False, reason, final=True, number_or_negation=True)
         if mine.words in page.words:
             return Finding(False, "differs in punctuation, or is cut within a word")
         if all(end in page.words for end in mine.ends):

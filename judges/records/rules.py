@@ -3,7 +3,7 @@
 from bisect import bisect_left
 from calendar import monthrange
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date
 from typing import Any
 
@@ -18,16 +18,19 @@ from judges.records.verdict import Shown, Verdict
 from judges.text.dates import PartialDate, parse_date
 from judges.text.forms import STYLES, kind, numbers, plain, tokens
 
-RULES_VERSION = 4
+RULES_VERSION = 5
 """Part of a verdict's cache key: goes up with every change here or in the comparison of texts."""
+
+REFLECTED_URL = "reflected_url"
+"""The flag of a record whose page repeats its URL; the repetitions are no evidence."""
 
 REGEX_SECONDS = 2.0
 """What one regex may take on one text: a page may be written to make it take years."""
 
 
 @dataclass(frozen=True, slots=True)
-class PageSeen:
-    """What a judge sees of a page. `reason` says what is wrong where `state` is not `ok`."""
+class JudgedPage:
+    """A page as a judge gets it. `reason` says what is wrong if `state` is not `ok`."""
 
     state: State
     reason: str
@@ -39,7 +42,7 @@ class Undecided(Exception):
     """A rule gave no answer, which says nothing of the record. The message says why."""
 
 
-def judge(spec: JudgeSpec, record: Record, page: PageSeen) -> Verdict:
+def judge(spec: JudgeSpec, record: Record, page: JudgedPage) -> Verdict:
     """The verdict on a well-formed record, by a spec in which a rule decides everything.
 
     Raises ValueError where one is missing, Undecided where one takes too long.
@@ -48,6 +51,7 @@ def judge(spec: JudgeSpec, record: Record, page: PageSeen) -> Verdict:
         raise ValueError(f"no rule decides {', '.join(spec.needs_model)}")
     if page.state != "ok":
         return nothing_shown(spec, unusable(page), judge="rules")
+    page = without_reflections(record, page)
     unclear, unfaithful = unclear_answer(record), unfaithful_excerpt(record, page.text)
     found = decided(spec, record, page)
     return Verdict(
@@ -59,7 +63,18 @@ def judge(spec: JudgeSpec, record: Record, page: PageSeen) -> Verdict:
         confidence=3,
         reason="; ".join(failures(unclear, unfaithful, found.validity, found.requirements)),
         judge="rules",
+        flags=flags(page),
     )
+
+
+def without_reflections(record: Record, page: JudgedPage) -> JudgedPage:
+    """The page without the passages that only repeat its URL, the cited one or the final one."""
+    return replace(page, text=page.text.without_reflections(record.url, page.final_url))
+
+
+def flags(page: JudgedPage) -> tuple[str, ...]:
+    """The flags of a verdict on a page that comes from `without_reflections`."""
+    return (REFLECTED_URL,) if page.text.has_reflections else ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +85,7 @@ class Decided:
     requirements: Mapping[str, Shown]
 
 
-def decided(spec: JudgeSpec, record: Record, page: PageSeen) -> Decided:
+def decided(spec: JudgeSpec, record: Record, page: JudgedPage) -> Decided:
     """Every check that has a rule. A record that one finds invalid shows nothing.
 
     Raises Undecided where a rule takes too long.
@@ -94,7 +109,7 @@ def decided(spec: JudgeSpec, record: Record, page: PageSeen) -> Decided:
     return Decided(validity, requirements)
 
 
-def unusable(page: PageSeen) -> str:
+def unusable(page: JudgedPage) -> str:
     """What is wrong with a page that is not `ok`, in words for users."""
     return f"page not usable: {page.state} ({page.reason})"
 

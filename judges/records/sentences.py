@@ -28,10 +28,23 @@ class Cut(NamedTuple):
     before: str
     after: str
 
+    @property
+    def has_words(self) -> bool:
+        """Whether anything but marks is left out."""
+        return any(map(str.isalnum, f"{self.before}{self.after}"))
+
 
 def cut_off(text: str, place: Place) -> Cut:
     """The rest of the sentence in which `place` begins and of the one in which it ends, at most
-    `_REACH` characters each. Abbreviations, initials and decimal points do not end a sentence."""
+    `_REACH` characters each."""
+    start, end = sentence_around(text, place)
+    return Cut(text[start : place.start].strip(), text[place.end : end].strip())
+
+
+def sentence_around(text: str, place: Place) -> Place:
+    """From the start of the sentence in which `place` begins to the end of the one in which it
+    ends, at most `_REACH` characters before and after it. Abbreviations, initials and decimal
+    points do not end a sentence."""
     start = max(0, place.start - _REACH)
     for end in _sentence_ends(text, start, place.start):
         start = end
@@ -43,7 +56,7 @@ def cut_off(text: str, place: Place) -> Cut:
     for end in _sentence_ends(text, first, stop):
         stop = max(end, place.end)
         break
-    return Cut(text[start : place.start].strip(), text[place.end : stop].strip())
+    return Place(start, stop)
 
 
 _MARKS = frozenset(".!?…。！？｡\"'”’»)]」』）")

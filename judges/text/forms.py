@@ -88,6 +88,15 @@ def _one_style(text: str) -> str:
     return _EMPHASIS.sub(" ", text)
 
 
+def folded(text: str) -> str:
+    """`text` in one case and Unicode form (NFKC), without invisible characters. It keeps its line
+    breaks. Linear time."""
+    if text.isascii():
+        return text.lower()
+    visible = _MARK_RUN.sub(r"\1", _UNSEEN.sub("", text.replace("ﷺ", " صلى ")))
+    return unicodedata.normalize("NFKC", visible).casefold()
+
+
 def plain(text: str) -> str:
     """`text` in one Unicode form (NFKC) and one style of quotes and dashes, without invisible
     characters, entities, footnote marks, Markdown and inline tags. Case, white space and the marks

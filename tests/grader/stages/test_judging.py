@@ -31,8 +31,9 @@ from judges.endpoint.questions import (
 )
 from judges.records import model
 from judges.records.excerpts import PageText
+from judges.records.facts import find_facts
 from judges.records.record import Record
-from judges.records.rules import PageSeen
+from judges.records.rules import JudgedPage
 from judges.records.spec import JudgeSpec
 from judges.records.verdict import Verdict
 from queues import adaptive
@@ -68,8 +69,8 @@ class Model:
 async def on_page(function: Callable[..., Any], case: Case, *args: Any) -> Any:
     """What a worker does, here; a page's digest is its text."""
     page = case.page
-    seen = PageSeen(page.state, page.reason, page.final_url, PageText(page.text))
-    return model.facts(case.spec, case.record, seen, *args)
+    seen = JudgedPage(page.state, page.reason, page.final_url, PageText(page.text))
+    return find_facts(case.spec, case.record, seen, *args)
 
 
 @pytest.fixture

@@ -7,7 +7,7 @@ import pytest
 
 from judges.records.excerpts import PageText
 from judges.records.record import Record
-from judges.records.rules import PageSeen, Undecided, judge, unclear_answer
+from judges.records.rules import JudgedPage, Undecided, judge, unclear_answer
 from judges.records.spec import JudgeSpec
 from judges.records.verdict import Shown, Verdict
 
@@ -27,9 +27,9 @@ def record(**changes: Any) -> Record:
     return Record(index=0, subtask=None, **(fields | changes))
 
 
-def page(text: str = TEXT, **changes: Any) -> PageSeen:
+def page(text: str = TEXT, **changes: Any) -> JudgedPage:
     fields = {"state": "ok", "reason": "", "final_url": "https://docs.acme.example/b"}
-    return PageSeen(text=PageText(text), **(fields | changes))
+    return JudgedPage(text=PageText(text), **(fields | changes))
 
 
 def shown(rule: dict[str, Any], text: str = TEXT, **changes: Any) -> Shown:
@@ -165,6 +165,33 @@ def outcome(verdict: Verdict) -> tuple[bool, bool, str]:
     return verdict.full, verdict.retrieval, verdict.reason
 
 
+def test_a_repetition_of_the_url_is_no_evidence() -> None:
+    text = "Results for: Acme grew to 1,234 staff as Bolt\nNothing was found in our catalogue."
+    url = "https://docs.acme.example/?q=Acme+grew+to+1,234+staff+as+Bolt"
+    quote = "Acme grew to 1,234 staff as Bolt"
+    for cited, final in ((url, "https://docs.acme.example/"), ("https://docs.acme.example/", url)):
+        verdict = judge(SPEC, record(url=cited, excerpts=(quote,)), page(text, final_url=final))
+        assert verdict.flags == ("reflected_url",)
+        assert outcome(verdict) == (
+            False,
+            False,
+            "excerpt 1: stands on the page only as a repetition of its URL; not valid: named",
+        )
+    verdict = judge(SPEC, record(excerpts=(quote,)), page(text))
+    assert verdict.flags == ()
+    assert verdict.full
+
+
+def test_a_misleading_cut_is_unfaithful() -> None:
+    text = "It is not true that Acme (formerly Bolt) grew to 1,234 staff."
+    verdict = judge(SPEC, record(excerpts=("Acme (formerly Bolt) grew to 1,234",)), page(text))
+    assert outcome(verdict) == (
+        False,
+        True,
+        "excerpt 1: misleading truncation: “not true that” before it is left out",
+    )
+
+
 def test_a_record_that_shows_everything() -> None:
     verdict = judge(SPEC, record(excerpts=("Acme (formerly Bolt) grew to 1,234",)), page())
     assert outcome(verdict) == (True, True, "")
@@ -270,7 +297,7 @@ def test_an_answer_may_be_of_any_depth() -> None:
 def test_a_task_that_requires_nothing_is_satisfied_by_no_unusable_page() -> None:
     spec = JudgeSpec()
     record = Record(0, None, {}, "https://a.example/", (), "yes")
-    page = PageSeen("dead", "status 404", "https://a.example/", PageText(""))
+    page = JudgedPage("dead", "status 404", "https://a.example/", PageText(""))
     verdict = judge(spec, record, page)
     assert not verdict.retrieval
     assert not verdict.full
