@@ -624,7 +624,7 @@ async def test_a_real_model_judges(llama, monkeypatch):
         (record("Revenue was 210 million kroner."), seen(), spec),
     ]
     async with Endpoint(1) as endpoint:
-        ask = asking(endpoint)
+        ask = UntilUsable(asking(endpoint))
         ends = [await judge(spec, finding(*case)[0], ask, "smollm2", "medium") for case in cases]
     for end in ends:
         assert end.judge == "smollm2"
