@@ -1,5 +1,5 @@
-"""What resolving the identities of an axis costs. Run: `python bench/identity.py`. Last shown
-(2 cores under load, Python 3.11):
+"""The cost of deduplicating the values of an axis with a model. Run: `python bench/identity.py`.
+Last output (2 cores under load, Python 3.11):
 
 first rollout      1000 values     850 clusters    134 blocks    134 new calls   0.10 s
 5 % replaced       1000 values     863 clusters    122 blocks      2 new calls   0.06 s
@@ -8,8 +8,8 @@ a large axis     100000 values   85313 clusters  15859 blocks  15859 new calls  
 closed roster        88 strays       500 members        5 calls   0.01 s
 a large roster     1000 strays      4000 members       50 calls   6.31 s
 
-A question of `dedupe` takes about 2300 characters, its schema included; one of `canonicalise` 2500
-and the roster, twice.
+A request of `dedupe` has about 2300 characters, including its schema. A request of `canonicalise`
+has 2500 characters and the roster twice.
 """
 
 import asyncio
@@ -34,7 +34,7 @@ COMPANY = Axis("company", "company", Semantic(scope="a company; a subsidiary is 
 
 
 class Model:
-    """A model that knows the truth, at no cost, and counts what it is asked."""
+    """A model that knows the right answers, at no cost, and counts its requests."""
 
     def __init__(self, truth: dict[str, str]) -> None:
         self._truth = truth
@@ -52,7 +52,7 @@ class Model:
 
 
 async def deduplicate(truth: dict[str, str], values: Iterable[str], known: set[Block]) -> str:
-    """Resolve an axis, asking about the blocks that are not known yet."""
+    """Deduplicate the values of an axis. Count the blocks that are not in `known`; add them."""
     model = Model(truth)
     began = time.perf_counter()
     candidates = Candidates(COMPANY, values)

@@ -1,4 +1,4 @@
-"""What a Node costs. Run: `python bench/node.py`. Last shown (2 cores, Python 3.11):
+"""The overhead of a Node. Run: `python bench/node.py`. Last output (2 cores, Python 3.11):
 
 cache hit                        3.6 us of CPU a call
 no work, no store                8.8 us of CPU a call
@@ -22,7 +22,7 @@ from queues.store import Memory
 
 
 class Known:
-    """A store that has every key, at no cost."""
+    """A store that has a row for every key, at no cost."""
 
     async def get_many(self, stage: str, keys: Sequence[bytes]) -> dict[bytes, bytes]:
         return dict.fromkeys(keys, b"known")
@@ -32,7 +32,7 @@ class Known:
 
 
 class Empty(Known):
-    """A store that has nothing and takes everything, at no cost."""
+    """A store that has no rows and accepts all rows, at no cost."""
 
     async def get_many(self, stage: str, keys: Sequence[bytes]) -> dict[bytes, bytes]:
         return {}
@@ -56,7 +56,8 @@ async def hundred_ms(item: int) -> bytes:
 
 
 async def feed(node: Node[int, bytes], items: int, callers: int) -> tuple[float, float]:
-    """CPU and wall seconds for `items` calls from `callers` tasks, one call after another each."""
+    """The CPU and wall-clock seconds of `items` calls from `callers` tasks, each of which makes one
+    call after another."""
     numbers = iter(range(items))
 
     async def caller() -> None:

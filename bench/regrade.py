@@ -1,9 +1,10 @@
-"""Regrading from a warm cache, at the size of the WANDR benchmark: 170,495 records on 57,000 pages.
+"""The time of grading from a warm cache, at the size of the WANDR benchmark: 170,495 records on
+57,000 pages.
 
     python bench/regrade.py [--records 170495] [--pages 57000] [--folder DIR]
 
-Writes an archive of small pages and a run file, grades once to fill the cache, then times grading
-again in a process of its own, beside reading one ledger row a record in groups and decoding it.
+Writes an archive of small pages and a run file, and grades once to fill the cache. Then it times
+grading again in another process, and reading and decoding one ledger row for each record.
 """
 
 import argparse
@@ -70,7 +71,8 @@ def write_archive(path: Path, pages: int) -> None:
 
 
 def submissions(records: int, pages: int) -> Iterator[dict[str, Any]]:
-    """Submissions of 300 records, three records a page; further rollouts of the same pages."""
+    """Submissions of 300 records, with three records for each page. If the records are more than
+    three times the pages, the pages come again in further rollouts."""
     batch: list[dict[str, Any]] = []
     for number in range(records):
         page = number // 3 % pages
@@ -89,7 +91,7 @@ def submissions(records: int, pages: int) -> Iterator[dict[str, Any]]:
 
 
 def grade(folder: Path, run: Path, out: str) -> tuple[float, int]:
-    """Seconds and peak memory in KiB of a call in its own process."""
+    """The seconds and the peak memory in KiB of `assay grade` in another process."""
     command = [
         sys.executable, str(Path(__file__).resolve().parent.parent / "cli.py"), "grade", str(run),
         "--tasks", str(folder / "tasks.jsonl"), "--pages", str(folder / "pages.warc.gz"),
@@ -103,7 +105,7 @@ def grade(folder: Path, run: Path, out: str) -> tuple[float, int]:
 
 
 async def read_rows(folder: Path, records: int) -> float:
-    """Microseconds to read and decode a ledger row of the stage `judge`, in groups of 500."""
+    """The microseconds to read and decode a ledger row of the stage `judge`, in batches of 500."""
     async with Cache.open(folder / "cache") as cache:
         keys = [
             stored.row.key

@@ -1,9 +1,9 @@
-"""What a rollup costs: CPU time a record, garbage collection and the reading of rows included, and
-memory beside the rows.
+"""The cost of a rollup: CPU time for each record, including garbage collection and the reading of
+rows; and memory in addition to the rows.
 
     python -m bench.rollup
 
-Last shown (Python 3.11, a 2-core virtual machine; bar: 15 us at 10^6 records):
+Last output (Python 3.11, a virtual machine with 2 cores; target: 15 us at 10^6 records):
 
      17000 x      10 records, <=       3 children a node:   6.7 us a record,    0 MB
        570 x     300 records, <=       5 children a node:   6.8 us a record,    0 MB
@@ -35,7 +35,7 @@ SHAPES = (
     (1, 1_000_000, 100),
     (1, 1_000_000, 1_000_000),
 )
-"""Submissions, records of each, and the most children of a node above the urls."""
+"""The submissions, the records of each, and the most children of a node above the URLs."""
 
 
 def key(name: str, volume: int) -> dict[str, Any]:
@@ -56,7 +56,7 @@ TASK = CollectionTask.model_validate(
 
 
 def rows(number: int, width: int) -> Iterator[dict[str, Any]]:
-    """One submission: two records in five of subtasks, one in fifty under another name."""
+    """One submission. Two in five records are of subtasks; one in fifty uses another name."""
     for n in range(number):
         subtask = (None, None, None, "listings", "offices")[n % 5]
         item, rest = {}, n
@@ -83,7 +83,7 @@ def rows(number: int, width: int) -> Iterator[dict[str, Any]]:
 
 
 def peak() -> float:
-    """The most memory that this process has held, in MB."""
+    """The peak memory of this process in MB."""
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
 
 
@@ -102,6 +102,6 @@ def main(submissions: int, records: int, width: int) -> None:
 if __name__ == "__main__":
     if sys.argv[1:]:
         main(*map(int, sys.argv[1:]))
-    else:  # a process each, whose peak is its own
+    else:  # one process for each shape, for its own peak
         for shape in SHAPES:
             subprocess.run([sys.executable, "-m", "bench.rollup", *map(str, shape)], check=True)

@@ -33,7 +33,7 @@ class Running(Clock):
 # ---------------------------------------------------------------------------------------- the pace
 
 
-def test_it_is_halved_once_for_all_who_are_told_together():
+def test_workers_are_halved_once_for_requests_that_are_limited_together():
     clock = Clock()
     pace = Pace(64, calm=3, clock=clock)
     for _ in range(40):
@@ -44,7 +44,7 @@ def test_it_is_halved_once_for_all_who_are_told_together():
     assert pace.workers == 16
 
 
-def test_it_is_never_below_one():
+def test_at_least_one_worker_is_left():
     clock = Clock()
     pace = Pace(2, clock=clock)
     for _ in range(5):
@@ -53,7 +53,7 @@ def test_it_is_never_below_one():
     assert pace.workers == 1
 
 
-def test_it_is_raised_by_one_for_every_round_of_successes_up_to_the_most():
+def test_workers_grow_by_one_after_each_round_of_successes_up_to_the_most():
     pace = Pace(8)
     pace.slow_down(0)
     rounds = []
@@ -65,7 +65,7 @@ def test_it_is_raised_by_one_for_every_round_of_successes_up_to_the_most():
     assert rounds[-1] == 8
 
 
-def test_a_round_that_ends_in_a_telling_does_not_count():
+def test_a_limit_restarts_the_count_of_successes():
     clock = Clock()
     pace = Pace(4, clock=clock)
     pace.slow_down(0)
@@ -75,7 +75,7 @@ def test_a_round_that_ends_in_a_telling_does_not_count():
     assert pace.workers == 2
 
 
-def test_it_is_quiet_as_long_as_the_longest_telling():
+def test_the_longest_pause_that_was_asked_for_counts():
     clock = Clock()
     pace = Pace(4, clock=clock)
     pace.slow_down(5)
@@ -115,7 +115,7 @@ class Other:
         return item
 
 
-async def test_it_finds_how_many_the_other_side_takes_and_loses_nothing():
+async def test_the_stage_finds_the_concurrency_of_the_service_and_loses_no_call():
     other = Other(room=5)
     node = Adaptive(
         "ask",
@@ -151,7 +151,7 @@ async def test_workers_come_back_when_the_limit_is_gone():
     assert node.workers == 4
 
 
-async def test_nobody_begins_while_the_other_side_wants_quiet():
+async def test_no_attempt_starts_during_the_pause():
     loop = asyncio.get_running_loop()
     begun: list[float] = []
 
@@ -174,7 +174,7 @@ async def test_nobody_begins_while_the_other_side_wants_quiet():
     assert all(later - begun[0] >= 0.19 for later in begun[1:])
 
 
-async def test_other_failures_leave_the_pace_alone():
+async def test_other_failures_do_not_change_the_number_of_workers():
     async def work(item: int) -> int:
         if item:
             await asyncio.sleep(10)

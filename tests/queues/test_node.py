@@ -137,7 +137,7 @@ async def no_task_is_left() -> AsyncIterator[None]:
 # Workers
 
 
-async def test_work_starts_first_come_first_served_and_never_more_than_the_workers() -> None:
+async def test_work_starts_in_the_order_of_the_calls_with_at_most_the_given_workers() -> None:
     gate = Gate()
     node = make(gate, workers=2)
     calls = call(node, *"abcde")
@@ -152,7 +152,7 @@ async def test_work_starts_first_come_first_served_and_never_more_than_the_worke
     assert (node.running, node.queued, node.counters.done) == (0, 0, 5)
 
 
-async def test_workers_may_be_changed_while_work_is_under_way() -> None:
+async def test_the_number_of_workers_can_change_while_work_runs() -> None:
     gate = Gate()
     node = make(gate, workers=3)
     calls = call(node, *"abcdefg")
@@ -220,7 +220,7 @@ async def test_cancelling_the_first_caller_leaves_the_others_served() -> None:
     assert gate.cancelled == []
 
 
-async def test_the_last_caller_to_be_cancelled_takes_the_running_work_with_it() -> None:
+async def test_the_work_is_cancelled_with_its_last_caller() -> None:
     gate = Gate()
     node = make(gate, workers=1)
     callers = call(node, "a", "a", "b")
@@ -236,7 +236,7 @@ async def test_the_last_caller_to_be_cancelled_takes_the_running_work_with_it() 
     assert node.counters.failed == 0
 
 
-async def test_work_that_was_cancelled_before_it_started_gives_its_worker_back() -> None:
+async def test_work_that_is_cancelled_before_it_starts_frees_its_worker() -> None:
     gate = Gate()
     node = make(gate, workers=1)
     _, next_one, other = call(node, *"abc")
@@ -249,7 +249,7 @@ async def test_work_that_was_cancelled_before_it_started_gives_its_worker_back()
     assert await other == "C"
 
 
-async def test_cancelled_while_looked_up_is_never_worked() -> None:
+async def test_a_call_that_is_cancelled_during_the_look_up_does_not_run() -> None:
     shelf, gate = Shelf(), Gate()
     node = make(gate, memory=memory(shelf))
     shelf.open.clear()
@@ -265,7 +265,7 @@ async def test_cancelled_while_looked_up_is_never_worked() -> None:
     assert (shelf.asked, gate.started) == ([1], [])
 
 
-async def test_a_result_that_was_paid_for_is_kept_though_its_caller_has_gone() -> None:
+async def test_a_finished_result_is_stored_although_its_caller_was_cancelled() -> None:
     shelf, gate = Shelf(), Gate()
     node = make(gate, memory=memory(shelf))
     (caller,) = call(node, "a")
@@ -283,7 +283,7 @@ async def test_a_result_that_was_paid_for_is_kept_though_its_caller_has_gone() -
 
 
 @pytest.mark.parametrize("error", [None, OSError("disk full")])
-async def test_a_caller_cancelled_as_the_result_comes_does_not_disturb_the_others(
+async def test_a_caller_that_is_cancelled_while_the_result_arrives_does_not_affect_the_others(
     error: OSError | None,
 ) -> None:
     shelf = Shelf()
@@ -300,7 +300,7 @@ async def test_a_caller_cancelled_as_the_result_comes_does_not_disturb_the_other
     assert second.exception() is error
 
 
-async def test_an_exception_reaches_every_caller_and_the_next_call_works_again(
+async def test_an_exception_reaches_every_caller_and_the_next_call_runs_the_work_again(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
     gate, shelf = Gate(), Shelf()
@@ -365,14 +365,14 @@ async def test_a_caller_waits_for_the_commit_but_the_worker_does_not() -> None:
     await gate.end("b")
 
 
-async def test_what_need_not_be_kept_is_not() -> None:
+async def test_a_result_that_keep_rejects_is_not_stored() -> None:
     shelf = Shelf()
     node = make(Flaky(), memory=memory(shelf, keep=lambda out: out != "A"))
     assert await asyncio.gather(*call(node, "a", "b")) == ["A", "B"]
     assert shelf.rows == {b"b": b"B"}
 
 
-async def test_a_stored_result_that_is_not_fresh_is_worked_again_and_replaced() -> None:
+async def test_a_stored_result_that_is_not_fresh_is_computed_again_and_replaced() -> None:
     shelf = Shelf()
     shelf.rows = {b"a": b"old", b"b": b"good"}
     node = make(Flaky(), memory=memory(shelf, fresh=lambda out: out != "old"))
@@ -381,7 +381,7 @@ async def test_a_stored_result_that_is_not_fresh_is_worked_again_and_replaced() 
     assert (node.counters.done, node.counters.cache_hits) == (1, 1)
 
 
-async def test_an_unreadable_value_is_a_miss_and_is_told(
+async def test_an_unreadable_row_is_a_miss_and_is_logged(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
     shelf = Shelf()
@@ -392,7 +392,7 @@ async def test_an_unreadable_value_is_a_miss_and_is_told(
     assert "stored value of 61 is unreadable" in caplog.text
 
 
-async def test_lookups_and_appends_are_grouped() -> None:
+async def test_look_ups_and_appends_come_in_batches() -> None:
     shelf, gate = Shelf(), Gate()
     node = make(gate, workers=2000, memory=memory(shelf))
     shelf.open.clear()
@@ -502,7 +502,7 @@ async def test_the_seconds_of_the_work_are_counted() -> None:
 # Tries and deadlines
 
 
-async def test_what_is_transient_is_tried_again_with_growing_waits() -> None:
+async def test_transient_failures_are_retried_with_growing_waits() -> None:
     naps, work = Naps(), Flaky(*[Busy()] * 5)
     node = make(work, retry=Retry((Busy,), attempts=6, first=1, longest=6, sleep=naps))
     assert await node("a") == "A"
@@ -520,7 +520,7 @@ async def test_after_the_last_attempt_every_caller_gets_the_original_exception()
     assert (work.calls, node.counters.retries, node.counters.failed) == (3, 2, 1)
 
 
-async def test_what_is_final_is_not_tried_again() -> None:
+async def test_other_failures_are_not_retried() -> None:
     work = Flaky(ValueError("no"))
     with pytest.raises(ValueError, match="no"):
         await make(work, retry=Retry((Busy,), sleep=Naps()))("a")
@@ -530,13 +530,15 @@ async def test_what_is_final_is_not_tried_again() -> None:
 @pytest.mark.parametrize(
     ("asked", "least"), [(7, 7), (3600, 60), (math.inf, 60), (0, 1), (-5, 1), (math.nan, 1)]
 )
-async def test_retry_after_is_obeyed_within_reason(asked: float, least: float) -> None:
+async def test_the_wait_of_the_error_is_used_up_to_the_longest(asked: float, least: float) -> None:
     naps = Naps()
     assert await make(Flaky(Busy(asked)), retry=Retry((Busy,), sleep=naps))("a") == "A"
     assert least <= naps.seconds[0] <= least + 1
 
 
-async def test_who_waits_between_tries_lends_out_the_worker_and_goes_before_later_ones() -> None:
+async def test_a_job_between_attempts_frees_its_worker_and_is_first_in_the_queue_afterwards() -> (
+    None
+):
     naps, gate = Naps(held=True), Gate()
     node = make(gate, workers=1, retry=Retry((Busy,), sleep=naps))
     calls = call(node, *"abc")
@@ -555,7 +557,7 @@ async def test_who_waits_between_tries_lends_out_the_worker_and_goes_before_late
 
 
 @pytest.mark.parametrize("awake", [False, True])
-async def test_a_job_may_be_cancelled_between_its_tries(awake: bool) -> None:
+async def test_a_job_can_be_cancelled_between_attempts(awake: bool) -> None:
     naps, gate = Naps(held=True), Gate()
     node = make(gate, workers=1, retry=Retry((Busy,), sleep=naps))
     retried, other = call(node, "a", "b")
@@ -573,7 +575,7 @@ async def test_a_job_may_be_cancelled_between_its_tries(awake: bool) -> None:
     assert (gate.started, node.running) == (["a", "b"], 0)
 
 
-async def test_an_attempt_past_its_deadline_is_cancelled_and_is_transient() -> None:
+async def test_an_attempt_past_its_deadline_is_cancelled_and_retried() -> None:
     gate = Gate()
     with pytest.raises(DeadlinePassed, match="stage: no result in 0 s"):
         await make(gate, deadline=0)("a")
@@ -585,7 +587,7 @@ async def test_an_attempt_past_its_deadline_is_cancelled_and_is_transient() -> N
     assert (node.counters.retries, node.running) == (1, 0)
 
 
-async def test_a_time_out_of_the_work_itself_is_its_own_affair() -> None:
+async def test_a_timeout_that_the_work_raises_is_not_the_deadline() -> None:
     error = TimeoutError("mine")
     with pytest.raises(TimeoutError) as raised:
         await make(Flaky(error), deadline=60, retry=Retry((), sleep=Naps()))("a")
@@ -595,7 +597,9 @@ async def test_a_time_out_of_the_work_itself_is_its_own_affair() -> None:
 # Stopping
 
 
-async def test_stopping_refuses_the_new_and_the_queued_and_keeps_what_ends_in_time() -> None:
+async def test_stop_refuses_new_and_queued_calls_and_stores_results_within_the_grace_period() -> (
+    None
+):
     shelf, gate = Shelf(), Gate()
     node = make(gate, workers=2, memory=memory(shelf))
     calls = call(node, *"abc")
@@ -616,7 +620,9 @@ async def test_stopping_refuses_the_new_and_the_queued_and_keeps_what_ends_in_ti
     await node.stop()
 
 
-async def test_stopping_keeps_what_ends_in_time_though_its_caller_has_gone() -> None:
+async def test_stop_stores_a_result_within_the_grace_period_although_its_caller_was_cancelled() -> (
+    None
+):
     """One who asked for more than this ends when the rest is refused."""
     shelf, gate = Shelf(), Gate()
     node = make(gate, memory=memory(shelf))
@@ -632,7 +638,7 @@ async def test_stopping_keeps_what_ends_in_time_though_its_caller_has_gone() -> 
 
 
 @pytest.mark.parametrize("steps", range(6))
-async def test_stopping_loses_nothing_that_has_just_ended(steps: int) -> None:
+async def test_stop_loses_no_result_that_has_just_arrived(steps: int) -> None:
     gate = Gate()
     node = make(gate, retry=Retry((Busy,)))
     (caller,) = call(node, "a")
@@ -644,7 +650,7 @@ async def test_stopping_loses_nothing_that_has_just_ended(steps: int) -> None:
     assert await caller == "A"
 
 
-async def test_stopping_flushes_what_was_done() -> None:
+async def test_stop_returns_after_the_results_are_stored() -> None:
     shelf, gate = Shelf(), Gate()
     node = make(gate, memory=memory(shelf))
     (caller,) = call(node, "a")
@@ -660,7 +666,7 @@ async def test_stopping_flushes_what_was_done() -> None:
 
 
 @pytest.mark.parametrize("awake", [False, True])
-async def test_stopping_does_not_wait_for_tries_to_come(awake: bool) -> None:
+async def test_stop_does_not_wait_for_retries(awake: bool) -> None:
     naps, gate = Naps(held=True), Gate()
     node = make(gate, workers=1, retry=Retry((Busy,), sleep=naps))
     retried, running = call(node, "a", "b")
@@ -678,7 +684,7 @@ async def test_stopping_does_not_wait_for_tries_to_come(awake: bool) -> None:
     assert gate.started == ["a", "b"]
 
 
-async def test_stopping_while_looking_up() -> None:
+async def test_stop_during_a_look_up() -> None:
     shelf, gate = Shelf(), Gate()
     node = make(gate, memory=memory(shelf))
     shelf.open.clear()

@@ -117,7 +117,7 @@ async def test_results_and_exceptions_come_back(pool: Pool) -> None:
     assert await pool.run(pid) != os.getpid()
 
 
-async def test_what_a_function_does_not_raise_to_say_something_is_a_fault_of_it() -> None:
+async def test_an_exception_that_is_not_declared_is_a_crash() -> None:
     pool = Pool(1, deadline=PATIENCE, raises=(ValueError,))
     try:
         with pytest.raises(Crashed, match=r"ZeroDivisionError at test_pool\.py:\d+: ") as raised:

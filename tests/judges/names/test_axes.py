@@ -40,7 +40,7 @@ def resolve(task: Mapping[str | None, list[Key]], records: Iterable[Record]) -> 
     ]
 
 
-def test_a_row_says_only_what_differs_from_what_was_submitted() -> None:
+def test_names_hold_only_the_values_that_differ_from_the_submitted_ones() -> None:
     (names,) = resolve(
         TASK, [record(company="374Water, Inc.", appointee="Jo  Doe", month="March 2025")]
     )
@@ -54,7 +54,7 @@ def test_a_row_says_only_what_differs_from_what_was_submitted() -> None:
     )
 
 
-def test_a_value_that_is_its_own_cluster_needs_no_word() -> None:
+def test_a_value_that_names_its_own_cluster_is_left_out() -> None:
     (names,) = resolve({None: [COMPANY, URL]}, [record(company="374water")])
     assert names == Names({"url": "https://x.example/"}, {})
 
@@ -73,7 +73,7 @@ def test_a_key_is_one_axis_throughout_the_task() -> None:
     assert "company" not in person.identity
 
 
-def test_forms_of_companies_follow_the_axis() -> None:
+def test_ambiguous_legal_forms_are_dropped_on_axes_of_companies() -> None:
     assert Axis("company", "company", Semantic()).of_companies
     assert Axis("k", "k", Semantic(scope="a listed company; a subsidiary is another")).of_companies
     assert Axis("k", "발행회사", Semantic()).of_companies
@@ -84,7 +84,7 @@ def test_forms_of_companies_follow_the_axis() -> None:
     assert cluster(Axis("phone", "phone", Semantic()), ["iPhone SE"]) == {"iPhone SE": "iphone se"}
 
 
-def test_what_is_outside_or_missing_is_none() -> None:
+def test_a_value_that_is_outside_or_missing_has_no_identity() -> None:
     country = Key("country", ("country",), Closed(members=("Japan",)))
     city = Key("country_city", ("country", "city"), Semantic())
     names = resolve(
@@ -117,7 +117,7 @@ def test_composite_values_are_never_confused() -> None:
     assert len({one.canonical["pair"] for one in names}) == 3
 
 
-def test_a_field_of_its_own_name_and_a_composite_within_a_composite() -> None:
+def test_a_composite_key_may_contain_itself_and_another_composite_key() -> None:
     city = Key("city", ("country", "city"), Semantic())
     site = Key("site", ("city", "site"), Semantic())
     (names,) = resolve({None: [city, site, URL]}, [record(country="IN", city="Delhi", site="Fort")])

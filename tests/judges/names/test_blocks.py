@@ -63,11 +63,11 @@ def test_names_that_look_alike_are_in_one_block(one: str, other: str) -> None:
         ("Facebook", "Meta Platforms"),
     ],
 )
-def test_names_that_do_not_are_in_none(one: str, other: str) -> None:
+def test_names_that_look_different_are_in_no_block(one: str, other: str) -> None:
     assert blocks((fold(one), fold(other))) == []
 
 
-def test_numbers_contradict_where_each_name_has_one_that_the_other_lacks() -> None:
+def test_names_contradict_if_each_has_a_number_that_the_other_lacks() -> None:
     assert contradict("windows 10", "windows 11")
     assert contradict("q1 2024", "q2 2024")
     assert not contradict("windows", "windows 11")
@@ -76,7 +76,7 @@ def test_numbers_contradict_where_each_name_has_one_that_the_other_lacks() -> No
     assert contradict("tier ٣", "tier 4")
 
 
-def test_names_that_contradict_each_other_meet_by_way_of_a_third_alone() -> None:
+def test_contradicting_names_share_a_block_only_through_a_third_name() -> None:
     assert blocks(["windows 10", "windows 11", "windows"]) == [
         ("windows", "windows 10", "windows 11")
     ]
@@ -88,14 +88,14 @@ def test_the_order_of_the_names_does_not_matter() -> None:
     assert blocks(names) == blocks(shuffled) == blocks([*names, *names])
 
 
-def test_a_block_holds_no_more_than_a_model_can_look_at_and_the_closest_stay_together() -> None:
+def test_a_block_is_bounded_and_the_closest_names_stay_together() -> None:
     crowd = [f"acme {'abcdefghij'[n // 10]}{'klmnopqrst'[n % 10]}" for n in range(100)]
     found = blocks([*crowd, "brandenburg gate", "brandenburger gate"])
     assert max(map(len, found)) <= LARGEST
     assert ("brandenburg gate", "brandenburger gate") in found
 
 
-def test_what_many_names_share_hides_no_alias() -> None:
+def test_a_word_that_many_names_share_does_not_hide_an_alias() -> None:
     crowd = [f"{first} zhang" for first in companies(100)] + ["wei zhang"]
     for alias in ("zhang wei", "w zhang"):
         assert any({alias, "wei zhang"} <= set(block) for block in blocks([*crowd, alias]))
@@ -134,7 +134,7 @@ def test_when_one_value_in_twenty_changes_most_blocks_stay() -> None:
 
 @settings(max_examples=200, deadline=None)
 @given(st.lists(st.text(max_size=30), max_size=30))
-def test_whatever_the_names_no_two_blocks_share_one(names: list[str]) -> None:
+def test_no_two_blocks_share_a_name(names: list[str]) -> None:
     found = blocks(names)
     counts = Counter(name for block in found for name in block)
     assert set(counts) <= set(names)

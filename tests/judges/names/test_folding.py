@@ -73,7 +73,7 @@ from judges.names.policies import Date, canonicalise
         ("ООО «Яндекс»", "Яндекс"),
     ],
 )  # fmt: skip
-def test_what_differs_in_form_alone_is_one(values: tuple[str, ...]) -> None:
+def test_values_that_differ_in_form_alone_fold_to_one(values: tuple[str, ...]) -> None:
     assert len({fold(value) for value in values}) == 1
 
 
@@ -91,7 +91,7 @@ def test_what_differs_in_form_alone_is_one(values: tuple[str, ...]) -> None:
         ("FORD MOTOR CO", "Ford Motor"),
     ],
 )
-def test_forms_that_are_also_words_count_in_companies(values: tuple[str, ...]) -> None:
+def test_ambiguous_legal_forms_are_dropped_from_company_names(values: tuple[str, ...]) -> None:
     assert len({fold(value, company=True) for value in values}) == 1
 
 
@@ -148,7 +148,7 @@ def test_forms_that_are_also_words_count_in_companies(values: tuple[str, ...]) -
         ("#1", "1"),
     ],
 )  # fmt: skip
-def test_what_differs_in_a_number_a_sign_or_a_word_is_not_one(
+def test_values_that_differ_in_a_number_a_sign_or_a_word_do_not_fold_to_one(
     values: tuple[str, ...], company: bool
 ) -> None:
     assert len({fold(value, company) for value in values}) == len(values)
@@ -166,7 +166,7 @@ def test_what_differs_in_a_number_a_sign_or_a_word_is_not_one(
         ("Adelaide SA", "Adelaide"),
     ],
 )
-def test_forms_that_are_also_words_stay_elsewhere(values: tuple[str, ...]) -> None:
+def test_ambiguous_legal_forms_stay_in_other_names(values: tuple[str, ...]) -> None:
     assert len({fold(value) for value in values}) == len(values)
 
 
@@ -189,7 +189,7 @@ def test_no_word_is_lost_or_made(value: str) -> None:
 @given(st.lists(st.sampled_from(["Acme", "acmé", "Gmb", "No", "7", "7.5", "of"]), max_size=4),
        st.lists(st.sampled_from(["Acme", "acmé", "Gmb", "No", "7", "7.5", "of"]), max_size=4),
        st.sampled_from(["", " Inc.", ", Ltd.", " GmbH", " Corp"]))  # fmt: skip
-def test_only_the_same_words_in_the_same_order_are_one(
+def test_only_the_same_words_in_the_same_order_fold_to_one(
     one: list[str], other: list[str], ending: str
 ) -> None:
     def plain(words: list[str]) -> list[str]:
@@ -202,7 +202,7 @@ def test_only_the_same_words_in_the_same_order_are_one(
 
 
 @given(st.text(st.characters(exclude_categories=())))
-def test_any_text_has_a_form_that_a_file_can_hold(value: str) -> None:
+def test_any_text_becomes_a_text_that_utf_8_can_encode(value: str) -> None:
     standard = normalise(value)
     assert normalise(standard) == standard
     assert bool(fold(value)) == bool(standard)

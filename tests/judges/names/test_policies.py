@@ -8,7 +8,7 @@ from judges.names.policies import Closed, Date, Exact, Identity, Semantic, canon
 POLICY: TypeAdapter[Identity] = TypeAdapter(Identity)
 
 
-def test_exact_forgives_unicode_form_and_white_space_alone() -> None:
+def test_exact_ignores_unicode_form_and_white_space_only() -> None:
     policy = Exact()
     assert canonicalise(policy, " Ａ\u200b1 \n x ") == "A1 x"
     assert canonicalise(policy, "e\u200b\u0301") == "é"
@@ -45,7 +45,7 @@ def test_a_closed_roster_knows_its_members_by_all_their_names() -> None:
         assert canonicalise(policy, value) is None
 
 
-def test_a_date_is_cut_to_the_precision_asked_for_and_outside_where_it_says_less() -> None:
+def test_a_date_is_cut_to_the_precision_and_a_less_precise_one_is_outside() -> None:
     month = Date(format="YYYY-MM")
     for value in ("Mar. 2025", "March 2025", "2025-03", "2025년 3월", "March 31, 2025"):
         assert canonicalise(month, value) == "2025-03"

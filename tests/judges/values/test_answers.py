@@ -70,7 +70,7 @@ def test_the_answer_is_found(response: str) -> None:
         "오정답: 한강",
     ],
 )
-def test_what_is_only_mentioned_is_not_the_answer(response: str) -> None:
+def test_a_mentioned_answer_is_not_the_final_answer(response: str) -> None:
     assert decide(read(response), "한강") != "correct"
 
 
@@ -120,11 +120,11 @@ def test_a_response_without_an_answer(response: str) -> None:
 
 
 @pytest.mark.parametrize("gold", ["없음", "None", "I Don't Know", "?"])
-def test_what_looks_like_no_answer_may_be_the_answer(gold: str) -> None:
+def test_a_text_that_looks_like_no_answer_can_be_the_gold_answer(gold: str) -> None:
     assert outcome(gold, gold) == "correct"
 
 
-def test_prose_without_a_label_is_for_a_judge() -> None:
+def test_text_without_a_label_is_undecided() -> None:
     reading = read("조사해 보니 낙동강 또는 한강이 맞다.\n그렇게 보인다.")
     assert not reading.marked
     assert decide(reading, "한강") == "undecided"
@@ -332,14 +332,14 @@ def test_a_value_that_differs_is_wrong(answer: str, gold: str) -> None:
         ("\ud800", "한빛고"),
     ],
 )
-def test_what_may_be_other_words_is_never_correct(answer: str, gold: str) -> None:
+def test_other_words_are_never_correct_without_a_judge(answer: str, gold: str) -> None:
     assert outcome(answer, gold) in ("undecided", "wrong")
 
 
 @pytest.mark.parametrize(
     ("answer", "gold"), [("2023-03-04", "2023년 3월 4일"), ("42명", "42"), ("28.4㎢", "28.36㎢")]
 )
-def test_the_same_value_in_other_words_is_for_a_judge(answer: str, gold: str) -> None:
+def test_the_same_value_in_other_words_is_undecided(answer: str, gold: str) -> None:
     assert outcome(answer, gold) == "undecided"
 
 
@@ -395,7 +395,7 @@ def test_an_answer_that_is_withdrawn_is_wrong(after: str) -> None:
 
 
 @pytest.mark.parametrize("after", ["한빛고가 아닌 것 같다.", "It is not 한빛고."])
-def test_an_answer_that_is_denied_elsewhere_is_for_a_judge(after: str) -> None:
+def test_an_answer_that_is_denied_elsewhere_is_undecided(after: str) -> None:
     assert decide(read(f"Exact Answer: 한빛고\n\n{after}"), "한빛고") == "undecided"
     assert decide(read(r"It is not \boxed{한빛고}."), "한빛고") == "undecided"
 

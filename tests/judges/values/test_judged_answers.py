@@ -36,18 +36,18 @@ async def decided(response: str, *golds: str, **said: Any) -> Decided:
 # ------------------------------------------------------------------------------------- the question
 
 
-def test_of_a_marked_answer_the_response_does_not_matter() -> None:
+def test_the_text_before_a_marked_answer_does_not_matter() -> None:
     one = asked_of("I looked here.\nExact Answer: Han River\nConfidence: 85%")
     other = asked_of("And I there.\nExact Answer: Han River\nConfidence: 20%")
     assert one == other == Doubt(QUESTION, ("한강",), "Han River", "", True)
 
 
-def test_what_is_said_beside_an_answer_does() -> None:
+def test_the_text_beside_an_answer_matters() -> None:
     said = asked_of("Exact Answer: Han River\n\nOr rather not: it is the Taehwa.")
     assert said.beside == "Or rather not: it is the Taehwa."
 
 
-def test_without_a_mark_the_response_is_asked_about() -> None:
+def test_without_a_marked_answer_the_request_shows_the_response() -> None:
     said = asked_of("I think it is the Han River.")
     assert (said.answer, said.marked) == ("I think it is the Han River.", False)
 
@@ -66,7 +66,7 @@ async def test_a_request_has_the_question_and_the_golds_apart_from_the_attempt()
     assert asked.user.count(mark) == 2
 
 
-async def test_a_huge_response_is_cut_and_what_is_too_long_asked_in_less_room() -> None:
+async def test_a_huge_response_is_cut_and_a_request_that_is_too_long_is_repeated_shorter() -> None:
     asked: list[Request] = []
 
     async def ask(request: Request) -> Reply:
@@ -105,7 +105,7 @@ async def test_no_answer_in_the_response(answer: str | None) -> None:
 @pytest.mark.parametrize(
     ("answer", "gold"), [("1953", "1954"), ("March 3, 1953", "March 4, 1953"), ("A or B", "B")]
 )
-async def test_what_is_shown_to_differ_stays_wrong(answer: str, gold: str) -> None:
+async def test_an_answer_with_another_value_stays_wrong(answer: str, gold: str) -> None:
     found = await decided(
         f"I found that it is {answer}, I think.", gold, answer=answer, correct=True
     )

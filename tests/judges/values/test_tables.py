@@ -95,13 +95,13 @@ def test_no_table(response):
     assert read(response) is None
 
 
-def test_ragged_rows_lack_cells_and_surplus_cells_are_ignored():
+def test_short_rows_get_blank_cells_and_extra_cells_are_ignored():
     response = "| 나라 | 수도 | 인구 |\n|---|---|---|\n| 가나 |\n| 니제르 | 니아메 | 5 | 6 |"
     assert read(response) == [("가나", "", ""), ("니제르", "니아메", "5")]
     assert read("```csv\n나라,수도,인구\n가나\n니제르,니아메,5,6\n```") == read(response)
 
 
-def test_a_bound_at_the_start_of_a_line_is_no_quotation():
+def test_a_greater_sign_before_a_number_is_not_a_quotation():
     assert read("나라 | 수도\n---|---\n> 5 | 아크라", ["나라", "수도"]) == [("> 5", "아크라")]
 
 
@@ -124,7 +124,7 @@ def test_two_key_columns_must_both_be_there():
     assert read("| 나라 | 인구 |\n|---|---|\n| 가나 | 5 |", keys=("나라", "수도")) is None
 
 
-def test_a_sentinel_row_is_no_alignment_row():
+def test_a_row_of_dashes_below_the_rule_is_a_row():
     response = "| 나라 | 수도 | 인구 |\n|---|---|---|\n| - | - | - |\n| 가나 | - | --- |"
     assert read(response) == [("-", "-", "-"), ("가나", "-", "---")]
 
@@ -152,7 +152,7 @@ cells = st.text(
     rows=st.lists(st.tuples(cells, cells, cells).filter(any), min_size=1, max_size=5),
     form=st.sampled_from(sorted(FORMS)),
 )
-def test_what_is_written_is_read(rows, form):
+def test_a_written_table_is_read_back(rows, form):
     names = ["key", "second", "third"]
     expected = [
         tuple("<br>".join(cell.splitlines()) if form == "markdown" else cell for cell in row)
