@@ -79,7 +79,7 @@ def role(asked: Asked) -> str:
 
 
 def wise(asked: Asked) -> web.Response:
-    """Knows countries, what rain is, and rivers of Seoul."""
+    """A model that knows countries, other words for rain, and the rivers of Seoul."""
     match role(asked):
         case "keys":
             said: Mapping[str, Any] = {
@@ -101,7 +101,7 @@ def wise(asked: Asked) -> web.Response:
 
 
 class Rig:
-    """Grades responses with a judge, in one cache."""
+    """Grades responses with a judge. All calls share one cache."""
 
     def __init__(self, server: ModelServer, cache: Path) -> None:
         self.server = server
@@ -247,7 +247,7 @@ async def test_a_model_cannot_accept_cells_that_are_shown_to_differ(rigged: Rigg
     assert cell(result, 1, "cause")["judged"] is True
     assert "judged" not in cell(result, 1, "deaths")  # a number
     assert "judged" not in cell(result, 1, "river")  # no criterion
-    assert "judged" not in cell(result, 2, "cause")  # no cell, so long as it is
+    assert "judged" not in cell(result, 2, "cause")  # longer than a cell
     assert "judged" not in cell(result, 2, "deaths")  # blank
     assert result.rows[0]["gold_row"] is None
     assert "judged_gold_row" not in result.rows[0]
@@ -266,7 +266,9 @@ async def test_a_model_matches_rows_one_to_one(rigged: Rigged) -> None:
     assert [row["gold_row"] for row in result.rows] == [None, None, None, 1, None, 0, 2]
     assert [row.get("judged_gold_row") for row in result.rows[:5]] == [None, 0, None, None, None]
     assert cell(result, 0, "country")["judged"] is False
-    assert content(rig.server.asked[0]).count('"country"') == 2  # twice the same, and no repeated
+    assert (
+        content(rig.server.asked[0]).count('"country"') == 2
+    )  # the same key twice, without repeats
 
 
 async def test_a_widesearch_column_with_llm_judge_is_judged_by_the_model(rigged: Rigged) -> None:

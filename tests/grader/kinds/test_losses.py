@@ -65,7 +65,7 @@ def test_required_members_reach_through_the_member_key(member: str, required: in
 
 
 def row(url: str, full: int, retrieval: int, sub: str | None = None, **item: str) -> dict[str, Any]:
-    """A graded record; a value in capitals is another name of the one in small letters."""
+    """A graded record. A value in capitals is another name of the same value in small letters."""
     return {
         "subtask": sub, "item": item, "url": url, "canonical": {"url": url},
         "identity": {name: value.lower() for name, value in item.items()},
@@ -86,7 +86,8 @@ def test_retained_members_are_the_best_by_recall() -> None:
         row("u1", 0, 0, k="b"),
         row("u1", 0, 1, k="c"),
     ]  # fmt: skip
-    # a gives 1/2 of 1; of b and c, which give nothing, c is kept, whose page satisfied: 0 of 1/2.
+    # a has full recall 1/2 and retrieval recall 1. b and c have full recall 0. c is kept, because
+    # its retrieval recall is higher: 1/2.
     assert rollup(task, rows).stages == Stages(1.0, 0.75, 0.5 / 1.5, 0.0, 0.0)
 
 

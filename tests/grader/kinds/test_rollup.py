@@ -101,23 +101,23 @@ class TestThePapersWorkedCase:
                 yield self.row(sub="heritage", city=city, site=site)
         yield self.row(sub="heritage", good=False, city="Istanbul, Türkiye", site="Selimiye Camii")
 
-    def test_its_figures_come_out(self) -> None:
+    def test_the_figures_are_those_of_the_paper(self) -> None:
         scores = rollup(self.TASK, self.rows())
         assert eight(scores.full) == pytest.approx((5 / 9, 7 / 12, 1 / 3, 1 / 3), abs=1e-15)
         assert round(scores.full.soft.f1, 2) == 0.57
         assert round(scores.full.hard.f1, 2) == 0.33
 
-    def test_two_names_of_one_city_are_one_with_the_worse_site(self) -> None:
+    def test_two_names_of_one_city_are_one_city_with_the_worse_site(self) -> None:
         rows = [{**one, "verdict_full": True} if one["subtask"] == "event" else one
                 for one in self.rows()]  # fmt: skip
-        # Turkey's recall is that of Istanbul, one site of two, and of Bursa: 3/4, as India's is.
+        # The recall of Turkey is the mean of Istanbul (one site of two) and Bursa: 3/4, like India.
         assert rollup(self.TASK, rows).full.soft.recall == pytest.approx((1 + 0.75 + 0.75) / 3)
 
 
 class TestLeaves:
     TASK = collection(levels(k=2, url=1))
 
-    def test_records_with_one_path_are_one_leaf_the_worst(self) -> None:
+    def test_records_with_one_path_are_one_leaf_with_the_worst_verdict(self) -> None:
         assert full(self.TASK, row(k="a"), row(k="a", full=False)) == (0, 0, 0, 0)
 
     def test_an_invalid_record_is_a_submitted_failure(self) -> None:
@@ -127,11 +127,11 @@ class TestLeaves:
     @pytest.mark.parametrize(
         "missing", [{"state": "ungraded"}, {"confidence": 1}], ids=["ungraded", "unsure"]
     )
-    def test_what_has_no_usable_verdict_is_missing(self, missing: dict[str, Any]) -> None:
+    def test_a_record_without_a_usable_verdict_is_missing(self, missing: dict[str, Any]) -> None:
         rows = row(k="a"), row(k="b", full=False, **missing)
         assert full(self.TASK, *rows) == (1, 0.5, 1, 0.5)
 
-    def test_an_empty_submission_scores_nothing(self) -> None:
+    def test_an_empty_submission_scores_0(self) -> None:
         scores = rollup(self.TASK, [])
         assert eight(scores.full) == eight(scores.retrieval) == (0, 0, 0, 0)
         assert scores.full.soft.f1 == 0
@@ -145,30 +145,30 @@ class TestLeaves:
 class TestChildren:
     TASK = collection(levels(k=2, url=1))
 
-    def test_precision_counts_aliases_apart_recall_their_worst(self) -> None:
+    def test_precision_counts_each_alias_and_recall_the_worst_of_them(self) -> None:
         rows = row(k="a"), row(k="A", full=False, ids={"k": "a"}), row(k="b")
         assert full(self.TASK, *rows) == (2 / 3, 0.5, 2 / 3, 0.5)
 
-    def test_recall_keeps_the_best_of_too_many(self) -> None:
+    def test_recall_keeps_the_best_volume_children(self) -> None:
         rows = row(k="a"), row(k="b", full=False), row(k="c")
         assert full(self.TASK, *rows) == (2 / 3, 1, 2 / 3, 1)
 
-    def test_a_value_outside_the_roster_is_one_wrong_child(self) -> None:
+    def test_a_value_outside_the_roster_is_one_child_with_score_0(self) -> None:
         rows = row(k="a"), row("u1", k="x", ids={"k": None}), row("u2", k="x", ids={"k": None})
         assert full(self.TASK, *rows) == (0.5, 0.5, 0.5, 0.5)
 
-    def test_every_record_without_a_field_is_a_wrong_child_by_itself(self) -> None:
+    def test_each_record_without_a_field_is_a_child_of_its_own_with_score_0(self) -> None:
         rows = row(k="a"), row(ids={"k": None}), row(ids={"k": None}, state="invalid")
         assert full(self.TASK, *rows) == (1 / 3, 0.5, 1 / 3, 0.5)
 
     def test_a_record_without_url_fails_at_the_url(self) -> None:
         assert full(self.TASK, row(k="a"), row(None, state="invalid", k="a")) == (0.5, 0.5, 0, 0.5)
 
-    def test_a_standard_form_is_the_value(self) -> None:
+    def test_values_with_one_standard_form_are_one_child(self) -> None:
         rows = row("u1", k="Mar 2025", forms={"k": "2025-03"}), row("u2", False, k="2025-03")
         assert full(self.TASK, *rows) == (0.5, 0.5, 0, 0.5)
 
-    def test_a_third_of_three_is_whole(self) -> None:
+    def test_the_mean_of_three_perfect_children_is_exactly_1(self) -> None:
         task = collection(levels(k=3, j=3, url=3))
         rows = [row(f"{k}{j}{u}", k=k, j=j) for k in "abc" for j in "abc" for u in "abc"]
         assert full(task, *rows) == (1, 1, 1, 1)
@@ -183,11 +183,11 @@ class TestCompositeKeys:
         rows = row(who="a", deed="d"), row(who="A", deed="d", ids={"who": "a"}, full=False)
         assert full(task, *rows) == (0.5, 0, 0.5, 0)
 
-    def test_a_field_outside_leaves_the_key_outside(self) -> None:
+    def test_a_key_is_outside_if_one_of_its_fields_is_outside(self) -> None:
         task = collection(self.TASK.model_dump()["keys"][1:], member="deed")
         assert full(task, row(who="a", deed="d", ids={"who": None})) == (0, 0, 0, 0)
 
-    def test_its_own_identity_comes_first(self) -> None:
+    def test_the_identity_of_the_key_is_used_before_those_of_its_fields(self) -> None:
         rows = [row(who="a", deed=deed, ids={"deed": "one"}) for deed in "xy"]
         assert full(self.TASK, *rows) == (1, 0.5, 1, 0)
 
@@ -195,13 +195,13 @@ class TestCompositeKeys:
 class TestSubtasks:
     TASK = collection(levels(k=2, url=1), [{"name": "s", "parent": "k", "keys": levels(url=2)}])
 
-    def test_a_missing_subtask_is_nothing(self) -> None:
+    def test_a_subtask_without_records_scores_0(self) -> None:
         assert full(self.TASK, row(k="a")) == (0, 0, 0, 0)
 
-    def test_it_multiplies_the_node(self) -> None:
+    def test_a_subtask_multiplies_the_score_of_its_node(self) -> None:
         assert full(self.TASK, row(k="a"), row(sub="s", k="a")) == (1, 0.25, 1, 0)
 
-    def test_aliases_pool_its_records(self) -> None:
+    def test_aliases_pool_the_records_of_a_subtask(self) -> None:
         ids = {"k": "a"}
         rows = row(k="a"), row("u1", sub="s", k="a"), row("u2", sub="s", k="A", ids=ids)
         assert full(self.TASK, *rows) == (1, 0.5, 1, 0.5)
@@ -210,7 +210,7 @@ class TestSubtasks:
         rows = row(k="a"), row(sub="s", k="a"), row(sub="s", k="A", full=False, ids={"k": "a"})
         assert full(self.TASK, *rows) == (0, 0, 0, 0)
 
-    def test_a_record_without_place_is_submitted_and_nowhere_else(self) -> None:
+    def test_a_subtask_record_without_a_parent_value_counts_only_as_submitted(self) -> None:
         rows = [row(k="a"), row("u1", sub="s", k="a"), row("u2", sub="s", k="a")]
         lost = [row(sub="s", k="x", ids={"k": None}), row(sub="s", state="invalid"),
                 row(sub="s", k="b")]  # fmt: skip
@@ -235,12 +235,12 @@ class TestReading:
         ],
         ids=str,
     )
-    def test_a_row_that_is_none_of_the_tasks_is_refused(self, fault: Row) -> None:
+    def test_a_row_that_does_not_fit_the_task_is_refused(self, fault: Row) -> None:
         with pytest.raises(ValueError, match=next(iter(fault)).split("_")[0]):
             self.READ.leaf(row(k="a") | fault)
 
     @pytest.mark.parametrize("value", ["", None, 7, ["a"], {"a": 1}, float("nan")], ids=repr)
-    def test_a_value_that_is_no_text_is_missing(self, value: Any) -> None:
+    def test_a_value_that_is_not_a_string_is_missing(self, value: Any) -> None:
         assert self.READ.leaf(row(k="a") | {"item": {"k": value}}).path == ((None, None),)
 
 
@@ -275,7 +275,7 @@ class Slow:
         return self.children(rows, self.task.keys, self.task.subtasks, "")
 
     def children(self, rows: list[Row], keys: Sequence[Key], subs: Any, prefix: str) -> Fraction:
-        """Of the node that holds `rows`; `keys` are those below it."""
+        """The score of the node that holds `rows`. `keys` are the keys below it."""
         if not rows:
             return Fraction(0)
         key = keys[0]
@@ -300,7 +300,7 @@ class Slow:
 
     def node(self, rows: list[Row], name: Any, keys: Sequence[Key], subs: Sequence[Subtask],
              prefix: str) -> Fraction:  # fmt: skip
-        """Of a child at the first of `keys`, whose identity is `name`."""
+        """The score of the child with the identity `name` at the first of `keys`."""
         key, below = keys[0], keys[1:]
         if not below:
             return Fraction(min(one[self.verdict] or False for one in rows))
@@ -364,7 +364,7 @@ def tasks(draw: st.DrawFn) -> CollectionTask:
 @st.composite
 def submissions(draw: st.DrawFn) -> tuple[CollectionTask, list[Row]]:
     task = draw(tasks())
-    # On every axis d is another name of a, and c may be outside the roster.
+    # On every axis, d is another name of a, and c may be outside the roster.
     outside = {key.name: draw(st.booleans()) for h in task.hierarchies.values() for key in h.levels}
     rows = []
     for _ in range(draw(st.integers(0, 25))):

@@ -31,7 +31,7 @@ SITE: dict[str, Answer] = {
 SHOWN = article("Larch", "The larch is drawn by a script.").content
 
 
-class Shown:
+class FakeBrowser:
     """A browser that returns a prepared end, and records the pages that it is asked for."""
 
     def __init__(self) -> None:
@@ -40,10 +40,10 @@ class Shown:
         self.entering: Exception | None = None
         self.end: Exception | bytes = SHOWN
 
-    def __call__(self, guard: Guard, workers: int) -> "Shown":
+    def __call__(self, guard: Guard, workers: int) -> "FakeBrowser":
         return self
 
-    async def __aenter__(self) -> "Shown":
+    async def __aenter__(self) -> "FakeBrowser":
         self.opened += 1
         if self.entering:
             raise self.entering
@@ -61,11 +61,11 @@ class Shown:
 
 
 @pytest.fixture
-def shown(monkeypatch: pytest.MonkeyPatch) -> Shown:
-    browser = Shown()
-    monkeypatch.setattr(fetchers_browser, "Browser", browser)
+def browser(monkeypatch: pytest.MonkeyPatch) -> FakeBrowser:
+    fake = FakeBrowser()
+    monkeypatch.setattr(fetchers_browser, "Browser", fake)
     monkeypatch.setattr(module, "Retry", partial(Retry, first=0.0, longest=0.0))
-    return browser
+    return fake
 
 
 Opened = Callable[..., Any]
@@ -77,7 +77,7 @@ def opened(tmp_path: Path) -> Opened:
 
 
 async def test_a_browser_renders_pages_that_http_could_not_read(
-    shown: Shown, opened: Opened
+    browser: FakeBrowser, opened: Opened
 ) -> None:
     with serving(SITE) as port:
         async with opened(port) as pages:
@@ -90,12 +90,12 @@ async def test_a_browser_renders_pages_that_http_could_not_read(
         "/busy-wall": ("ok", "browser"),
         "/gone": ("dead", "http"),
     }
-    assert shown.asked == ["shell", "wall", "busy-wall"]
-    assert shown.opened == 1
+    assert browser.asked == ["shell", "wall", "busy-wall"]
+    assert browser.opened == 1
 
 
 async def test_no_browser_is_started_if_it_is_not_needed_or_is_switched_off(
-    shown: Shown, opened: Opened, tmp_path: Path
+    browser: FakeBrowser, opened: Opened, tmp_path: Path
 ) -> None:
     with serving(SITE) as port:
         base = f"http://127.0.0.1:{port}"
@@ -107,11 +107,11 @@ async def test_no_browser_is_started_if_it_is_not_needed_or_is_switched_off(
     async with opened(1, pages=(archive,)) as pages:
         page = await visit(pages, "https://a.example/")
         assert (page.state, page.via) == ("unrendered", "archive")
-    assert not shown.opened
+    assert not browser.opened
 
 
 async def test_offline_nothing_is_rendered_but_cached_renderings_are_used(
-    shown: Shown, opened: Opened
+    browser: FakeBrowser, opened: Opened
 ) -> None:
     with serving(SITE) as port:
         base = f"http://127.0.0.1:{port}"
@@ -121,34 +121,36 @@ async def test_offline_nothing_is_rendered_but_cached_renderings_are_used(
             before = await visit(pages, f"{base}/shell")
     async with opened(port, offline=True) as pages:
         assert await visit(pages, f"{base}/shell") == before
-        assert (await visit(pages, f"{base}/wall")).state == "blocked"  # as http saw it
+        assert (await visit(pages, f"{base}/wall")).state == "blocked"  # the page of the http visit
         assert (await visit(pages, f"{base}/article")).state == "unreachable"
         assert (await visit(pages, "http://10.0.0.1/")).state == "refused"
-    assert shown.asked == ["shell"]
+    assert browser.asked == ["shell"]
 
 
 @pytest.mark.parametrize("when", ["opened", "started"])
-async def test_a_missing_browser_is_reported_once(shown: Shown, opened: Opened, when: str) -> None:
+async def test_a_missing_browser_is_reported_once(
+    browser: FakeBrowser, opened: Opened, when: str
+) -> None:
     absent = NoBrowser("no browser: install one")
     if when == "opened":
-        shown.entering = absent
+        browser.entering = absent
     else:
-        shown.end = absent
+        browser.end = absent
     with serving(SITE) as port:
         async with opened(port) as pages:
             for path, state in (("/shell", "unrendered"), ("/wall", "blocked")):
                 assert (await visit(pages, f"http://127.0.0.1:{port}{path}")).state == state
             assert pages.problems == ("no browser: install one",)
-    assert shown.opened == 1
+    assert browser.opened == 1
 
 
 @pytest.mark.parametrize(
     "end", [Unreachable("timed out"), Refused("a private address"), WALL.encode(), SHELL.encode()]
 )
 async def test_a_rendering_that_shows_no_more_is_not_used(
-    shown: Shown, opened: Opened, end: Any
+    browser: FakeBrowser, opened: Opened, end: Any
 ) -> None:
-    shown.end = end
+    browser.end = end
     with serving(SITE) as port:
         base = f"http://127.0.0.1:{port}"
         async with opened(port, browser=False) as pages:
@@ -157,42 +159,46 @@ async def test_a_rendering_that_shows_no_more_is_not_used(
             assert await visit(pages, f"{base}/wall") == before
 
 
-async def test_a_page_that_ends_the_browser_is_unreachable(shown: Shown, opened: Opened) -> None:
+async def test_a_page_that_ends_the_browser_is_unreachable(
+    browser: FakeBrowser, opened: Opened
+) -> None:
     """Another page may have ended it."""
-    shown.end = Died("the browser died")
+    browser.end = Died("the browser died")
     with serving(SITE) as port:
         url = f"http://127.0.0.1:{port}/shell"
         async with opened(port) as pages:
             for _ in range(2):
                 page = await visit(pages, url)
                 assert (page.state, page.reason) == ("unreachable", "the browser died")
-        assert shown.asked == ["shell"]
-        shown.end = SHOWN
+        assert browser.asked == ["shell"]
+        browser.end = SHOWN
         async with opened(port) as pages:
             assert (await visit(pages, url)).state == "ok"
 
 
 async def test_a_rendering_with_another_state_replaces_an_unrendered_page(
-    shown: Shown, opened: Opened
+    browser: FakeBrowser, opened: Opened
 ) -> None:
     with serving(SITE) as port:
         url = f"http://127.0.0.1:{port}/shell"
-        shown.end = Dead("no such host")
+        browser.end = Dead("no such host")
         async with opened(port) as pages:
             page = await visit(pages, url)
             assert (page.state, page.reason, page.via) == ("dead", "no such host", "browser")
 
 
-async def test_a_failed_rendering_is_tried_once_in_a_call(shown: Shown, opened: Opened) -> None:
+async def test_a_failed_rendering_is_tried_once_in_a_call(
+    browser: FakeBrowser, opened: Opened
+) -> None:
     """A rendering may take half a minute, and many rollouts cite the same page."""
-    shown.end = Unreachable("timed out")
+    browser.end = Unreachable("timed out")
     with serving(SITE) as port:
         url = f"http://127.0.0.1:{port}/shell"
         async with opened(port) as pages:
             for _ in range(3):
                 assert (await visit(pages, url)).state == "unrendered"
-        assert shown.asked == ["shell"]
-        shown.end = SHOWN
+        assert browser.asked == ["shell"]
+        browser.end = SHOWN
         async with opened(port) as pages:
             assert (await visit(pages, url)).state == "ok"
 
@@ -209,7 +215,9 @@ class Counted(dict[str, Answer]):
         return super().get(path, default)
 
 
-async def test_a_page_is_visited_again_only_after_its_max_age(shown: Shown, opened: Opened) -> None:
+async def test_a_page_is_visited_again_only_after_its_max_age(
+    browser: FakeBrowser, opened: Opened
+) -> None:
     site = Counted(SITE)
     with serving(site) as port:
         url = f"http://127.0.0.1:{port}/article"
@@ -225,7 +233,7 @@ async def test_a_page_is_visited_again_only_after_its_max_age(shown: Shown, open
 
 
 async def test_a_503_is_tried_three_times_in_a_call_and_not_cached(
-    shown: Shown, opened: Opened
+    browser: FakeBrowser, opened: Opened
 ) -> None:
     site = Counted(SITE)
     with serving(site) as port:
@@ -240,24 +248,26 @@ async def test_a_503_is_tried_three_times_in_a_call_and_not_cached(
 
 
 async def test_a_body_that_is_missing_from_the_cache_is_fetched_or_rendered_again(
-    shown: Shown, opened: Opened, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    browser: FakeBrowser, opened: Opened, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with serving(SITE) as port:
         base = f"http://127.0.0.1:{port}"
         async with opened(port) as pages:
             before = [await visit(pages, f"{base}/{name}") for name in ("article", "shell")]
         shutil.rmtree(tmp_path / "cache" / "bodies")
-        monkeypatch.setattr(module, "EXTRACTOR_VERSION", "another")  # so that bodies are read
+        monkeypatch.setattr(
+            module, "EXTRACTOR_VERSION", "another"
+        )  # so that bodies are extracted again
         async with opened(port) as pages:
             after = [await visit(pages, f"{base}/{name}") for name in ("article", "shell")]
     assert [(p.state, p.sha256, p.text) for p in after] == [
         (p.state, p.sha256, p.text) for p in before
     ]
-    assert shown.asked == ["shell", "shell"]
+    assert browser.asked == ["shell", "shell"]
 
 
 async def test_a_page_is_unreachable_if_the_worker_process_crashes_on_its_body(
-    shown: Shown, opened: Opened
+    browser: FakeBrowser, opened: Opened
 ) -> None:
     with serving(SITE) as port:
         url = f"http://127.0.0.1:{port}/article"

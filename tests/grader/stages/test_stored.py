@@ -9,14 +9,25 @@ from fetchers.triage.signals import Signals
 from grader.stages.pages import Visit
 from grader.stages.stored import decoder
 from grader.stages.workers import Reading
+from judges.records.verdict import Shown, Verdict
 
 VISIT = Visit(200, "https://a.example/", {"content-type": "text/html"}, "ab", "http", "2026-09-01")
 READING = Reading("ab", 7, "html", "", Signals(prose=7, marks=("title:wall",)))
 
+VERDICT = Verdict(
+    True, True, False, {}, {"told": Shown(True, False)}, 3, "why", "rules", ("a", "b")
+)
+
 
 @pytest.mark.parametrize(
     ("kind", "value"),
-    [(Visit, VISIT), (Visit | None, VISIT), (Visit | None, None), (Reading, READING)],
+    [
+        (Verdict, VERDICT),
+        (Visit, VISIT),
+        (Visit | None, VISIT),
+        (Visit | None, None),
+        (Reading, READING),
+    ],
 )
 def test_a_written_value_is_decoded(kind: Any, value: Any) -> None:
     assert decoder(kind)(orjson.dumps(value)) == value
@@ -45,3 +56,9 @@ def test_a_value_that_json_cannot_encode_again_is_refused() -> None:
     row = orjson.dumps(VISIT).replace(b"200", b"2" * 30)
     with pytest.raises(ValueError, match="cannot be written again"):
         decoder(Visit)(row)
+
+
+def test_a_verdict_that_was_cached_without_flags_has_none() -> None:
+    fields = orjson.loads(orjson.dumps(VERDICT))
+    del fields["flags"]
+    assert decoder(Verdict)(orjson.dumps(fields)).flags == ()
