@@ -1,8 +1,9 @@
-"""What asking a model costs beside the asking itself. Run: `python bench/judge.py`.
+"""The overhead of a model call. Run: `python bench/judge.py`.
 
-A stub that answers at once: requests a second through Adaptive, Endpoint and the checks of a reply,
-against a bare loop over the same client. A stub that takes 500 ms: how close 64 workers come to the
-fewest rounds that 2,000 records can take. Last shown (2 cores, busy, Python 3.11):
+With a stub that answers at once: requests a second through Adaptive, Endpoint and the checks of a
+reply, compared with a bare loop over the same client. With a stub that takes 500 ms: the time for
+2,000 records and 64 workers, compared with the smallest possible number of rounds. Last shown (2
+cores, busy, Python 3.11):
 
 bare loop                   731 requests a second
 stage and endpoint          861 requests a second, 118%
@@ -79,7 +80,7 @@ def serve(port: int, latency: float) -> None:
 
 @contextmanager
 def stub(latency: float) -> Iterator[None]:
-    """A server in a process of its own, which the environment names."""
+    """A server in a process of its own; the environment has its address."""
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
@@ -100,7 +101,7 @@ def stub(latency: float) -> Iterator[None]:
 
 
 def requests(count: int) -> list[Request]:
-    """Requests as they are asked: 100 pages of 8,000 characters, the records of each together."""
+    """Requests in their usual order: page by page, for 100 pages of 8,000 characters."""
     made = []
     known: Facts | None = None
     for number in range(count):
@@ -113,7 +114,7 @@ def requests(count: int) -> list[Request]:
 
 
 async def spread(ask: Callable[[Request], Awaitable[object]], asked: list[Request]) -> float:
-    """Seconds for all requests, of which WORKERS are under way at once."""
+    """Seconds for all requests, WORKERS of them in flight."""
     left = iter(asked)
 
     async def worker() -> None:
@@ -128,7 +129,7 @@ async def spread(ask: Callable[[Request], Awaitable[object]], asked: list[Reques
 
 
 async def bare(asked: list[Request]) -> float:
-    """The same requests through the client alone."""
+    """Seconds for the same requests through the client alone."""
     limits = httpx2.Limits(max_connections=WORKERS, max_keepalive_connections=WORKERS)
     client = openai.AsyncOpenAI(
         max_retries=0, http_client=openai.DefaultAioHttpClient(limits=limits)
@@ -157,7 +158,7 @@ async def bare(asked: list[Request]) -> float:
 
 
 async def whole(asked: list[Request]) -> float:
-    """The same requests through stage and endpoint, given to the stage all at once."""
+    """Seconds for the same requests through stage and endpoint; the stage gets all at once."""
     async with Endpoint(WORKERS) as endpoint:
         node: Adaptive[Request, Reply] = Adaptive(
             "ask",

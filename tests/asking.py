@@ -1,4 +1,4 @@
-"""A model that answers as a function says, without a client."""
+"""A model without a client: a function gives its answers."""
 
 import json
 from collections.abc import Callable, Mapping
@@ -10,8 +10,8 @@ from judges.endpoint.questions import Reply, Request, Usage
 
 
 class Model:
-    """Answers a request by what is between its fences (read as JSON where it is), and keeps what
-    it was asked. Answers are held to the schema, as an endpoint's are."""
+    """Calls a function with the text between the fences of a request (parsed if it is JSON), and
+    returns the function's answer, which must meet the schema. `asked` has all requests."""
 
     def __init__(self, answer: Callable[[Any], Mapping[str, Any]]) -> None:
         self._answer = answer
@@ -25,7 +25,7 @@ class Model:
 
 
 def fenced(user: str) -> Any:
-    """What stands between the first and the last line."""
+    """The text between the first and the last line, parsed if it is JSON."""
     inside = user.split("\n", 1)[1].rsplit("\n", 1)[0]
     try:
         return json.loads(inside)

@@ -1,4 +1,4 @@
-"""A model's server on loopback, for tests: each request is answered as a function says."""
+"""The server of a model, on loopback: a function answers each request."""
 
 import asyncio
 import json
@@ -14,7 +14,7 @@ from aiohttp import web
 
 @dataclass(frozen=True)
 class Asked:
-    """A request that came: its path without `/v1`, its headers and its body."""
+    """A request that the server got: its path without `/v1`, its headers and its body."""
 
     path: str
     headers: dict[str, str]
@@ -22,7 +22,7 @@ class Asked:
 
     @property
     def form(self) -> str:
-        """What kind of reply is asked for."""
+        """The form of reply that the request asks for."""
         given = self.body.get("response_format") or self.body.get("text", {}).get("format", {})
         guided = given.get("type") == "json_object" and "schema" in given
         return "guided" if guided else given.get("type", "text")
@@ -41,11 +41,11 @@ class Asked:
 
     @property
     def record(self) -> Any:
-        """The record that a judge is shown."""
+        """The record in a judge's request."""
         return json.loads(self.fenced("record"))
 
     def fenced(self, what: str) -> str:
-        """What stands between the only two lines with a mark for it."""
+        """The text between the only two lines that have a mark and this name."""
         ((_, content),) = re.findall(rf"^<{what} (\w+)>\n(.*)\n</{what} \1>$", self.user, _LINES)
         return str(content)
 
@@ -55,7 +55,7 @@ class Asked:
 
     @property
     def schema(self) -> Any:
-        """The schema of the answer that is asked for."""
+        """The schema of the answer that the request asks for."""
         return self.body["response_format"]["json_schema"]["schema"]
 
 
@@ -67,7 +67,7 @@ Answer = Callable[[Asked], web.StreamResponse | Awaitable[web.StreamResponse]]
 
 @dataclass
 class ModelServer:
-    """A server under way: its base URL and what it was asked."""
+    """A running server: its base URL and the requests that it got."""
 
     url: str = ""
     asked: list[Asked] = field(default_factory=list)
@@ -81,7 +81,7 @@ class ModelServer:
 
 @asynccontextmanager
 async def model_server(answer: Answer, port: int = 0) -> AsyncIterator[ModelServer]:
-    """Serves both APIs below `/v1` on 127.0.0.1."""
+    """Run a server with both APIs under `/v1` on 127.0.0.1."""
     server = ModelServer()
 
     async def handle(request: web.Request) -> web.StreamResponse:
@@ -111,7 +111,7 @@ async def model_server(answer: Answer, port: int = 0) -> AsyncIterator[ModelServ
 
 @contextmanager
 def model_behind(answer: Answer) -> Iterator[ModelServer]:
-    """The same in a thread of its own, for who has no event loop."""
+    """The same server in a thread, for tests without an event loop."""
     found: list[ModelServer] = []
     ready, over = Event(), Event()
 
@@ -132,7 +132,7 @@ def model_behind(answer: Answer) -> Iterator[ModelServer]:
 
 
 def agreement(schema: Any) -> Any:
-    """What meets a schema and finds nothing wrong."""
+    """A value that meets a schema and finds nothing wrong."""
     match schema:
         case {"enum": choices}:
             return choices[-1]
@@ -147,12 +147,12 @@ def agreement(schema: Any) -> Any:
 
 
 def agrees(asked: Asked, **said: Any) -> web.Response:
-    """A reply by the schema that finds nothing wrong, but for what is given."""
+    """A reply that meets the schema. It finds nothing wrong, except in the given fields."""
     return says(json.dumps({**agreement(asked.schema), **said}))
 
 
 class Dropped(web.Response):
-    """The connection is cut in place of an answer."""
+    """Cuts the connection instead of sending a response."""
 
     async def prepare(self, request: web.BaseRequest) -> Any:
         assert request.transport
@@ -177,7 +177,7 @@ def says(text: str | None, finish: str = "stop", **message: Any) -> web.Response
 
 
 def responds(text: str, status: str = "completed", kind: str = "output_text") -> web.Response:
-    """A reply of the responses API."""
+    """A reply in the responses API."""
     part = {"type": kind, "text": text, "refusal": text}
     return web.json_response(
         {
@@ -196,5 +196,5 @@ def responds(text: str, status: str = "completed", kind: str = "output_text") ->
 
 
 def refuses(status: int, message: str, **fields: Any) -> web.Response:
-    """An error as endpoints give it."""
+    """An error response in the form that endpoints use."""
     return web.json_response({"error": {"message": message, **fields}}, status=status)

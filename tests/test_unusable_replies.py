@@ -6,8 +6,7 @@ from pathlib import Path
 
 from aiohttp import web
 from material import read_lines, write_lines
-from modelserver import Asked, model_behind, says
-from test_models import (  # fixtures are used by their names
+from model_grading import (  # fixtures are used by their names
     RECORDS,
     Grading,
     expected,
@@ -18,6 +17,7 @@ from test_models import (  # fixtures are used by their names
     patience,
     record,
 )
+from modelserver import Asked, model_behind, says
 
 __all__ = ["grading", "input_files", "patience"]
 

@@ -112,9 +112,14 @@ def _messages(request: Request, dialect: Dialect) -> list[dict[str, str]]:
     if dialect.form != "schema":
         system = f"{system}\n\n{_BY_PROMPT}\n{request.schema}"
     messages = [("system", system), ("user", request.user), *request.turns]
+    if request.turns and dialect.form == "schema":
+        # An endpoint may ignore the schema without a word. Then the model has not seen it yet.
+        role, text = messages[-1]
+        messages[-1] = role, f"{text}\n\n{_THE_SCHEMA}\n{orjson.dumps(_schema(request)).decode()}"
     return [{"role": role, "content": _sendable(text)} for role, text in messages]
 
 
+_THE_SCHEMA = "The JSON schema:"
 _BY_PROMPT = (
     "Answer with one JSON object and nothing else: no other text, no code fence. "
     "It must meet this JSON schema:"

@@ -1,4 +1,4 @@
-"""What a verdict is kept by, and what a model's stages do with what goes wrong."""
+"""The cache key of a verdict, and how the stages of a model handle faults."""
 
 import asyncio
 import json
@@ -50,7 +50,7 @@ CASE = Case(SPEC, RECORD, PAGE)
 
 
 class Model:
-    """A model whose ends are given; when they are used up it finds nothing wrong."""
+    """A model that raises the given exceptions first, and then finds nothing wrong."""
 
     def __init__(self, *ends: Exception) -> None:
         self.asked: list[Request] = []
@@ -67,7 +67,7 @@ class Model:
 
 
 async def on_page(function: Callable[..., Any], case: Case, *args: Any) -> Any:
-    """What a worker does, here; a page's digest is its text."""
+    """The work of a worker process, in this process."""
     page = case.page
     seen = JudgedPage(page.state, page.reason, page.final_url, PageText(page.text))
     return find_facts(case.spec, case.record, seen, *args)
@@ -75,7 +75,7 @@ async def on_page(function: Callable[..., Any], case: Case, *args: Any) -> Any:
 
 @pytest.fixture
 def judge(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., Any]:
-    """Judges cases with a model, over a ledger that is kept between calls."""
+    """Judges cases with a model. The calls share one ledger."""
     monkeypatch.setattr(judging, "Retry", partial(Retry, first=0.0, longest=0.0))
     monkeypatch.setattr(adaptive, "_QUIET", 0.0)
 
@@ -118,7 +118,7 @@ SAME = {
 
 
 @pytest.mark.parametrize("changed", CHANGES)
-async def test_a_verdict_is_not_used_where_it_may_depend_on_what_changed(
+async def test_a_change_that_may_change_the_verdict_changes_the_key(
     judge: Callable[..., Any], changed: str
 ) -> None:
     await judge(Model(), CASE)
@@ -130,7 +130,7 @@ async def test_a_verdict_is_not_used_where_it_may_depend_on_what_changed(
 
 
 @pytest.mark.parametrize("changed", SAME)
-async def test_a_verdict_is_used_where_it_cannot_depend_on_what_changed(
+async def test_a_change_that_cannot_change_the_verdict_keeps_the_key(
     judge: Callable[..., Any], changed: str
 ) -> None:
     before = await judge(Model(), CASE)
@@ -149,14 +149,14 @@ async def test_the_same_model_at_another_address_is_another_judge(
     assert [verdict.judge for verdict in (*before, *after)] == ["m", "m"]
 
 
-async def test_a_judge_id_that_is_the_same_shares_verdicts(judge: Callable[..., Any]) -> None:
+async def test_judges_with_the_same_id_share_verdicts(judge: Callable[..., Any]) -> None:
     before = await judge(Model(), CASE, name="m", identity="id ours")
     asked = Model()
     assert await judge(asked, CASE, name="m-mirror", identity="id ours") == before
     assert not asked.asked
 
 
-async def test_another_identity_or_prompt_is_asked_anew(
+async def test_another_identity_or_prompt_has_another_key(
     judge: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     await judge(Model(), CASE)
@@ -167,7 +167,7 @@ async def test_another_identity_or_prompt_is_asked_anew(
     assert [request.model for request in asked.asked] == ["n", "m"]
 
 
-async def test_one_question_is_asked_once_however_many_ask_it(judge: Callable[..., Any]) -> None:
+async def test_equal_cases_take_one_request(judge: Callable[..., Any]) -> None:
     asked = Model()
     ends = await judge(asked, CASE, *SAME.values(), CASE)
     assert len(asked.asked) == 1
@@ -186,7 +186,7 @@ async def test_one_question_is_asked_once_however_many_ask_it(judge: Callable[..
     ],
     ids=lambda value: type(value).__name__ if isinstance(value, Exception) else "",
 )
-async def test_what_goes_wrong_is_tried_again_as_far_as_that_may_help_and_not_kept(
+async def test_a_fault_is_retried_if_that_may_help_and_is_not_kept(
     judge: Callable[..., Any], end: Exception, attempts: int
 ) -> None:
     asked = Model(*[end] * 20)
@@ -197,7 +197,17 @@ async def test_what_goes_wrong_is_tried_again_as_far_as_that_may_help_and_not_ke
     assert isinstance(verdict, Verdict)
 
 
-async def test_a_model_that_hangs_is_given_up(judge: Callable[..., Any]) -> None:
+async def test_a_verdict_costs_what_all_attempts_took(
+    judge: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    needed: list[Usage] = []
+    monkeypatch.setattr(Spending, "needed", lambda self, role, model, usage: needed.append(usage))
+    await judge(Model(UnusableReply("prose", usage=Usage(1, 100, 0, 3))), CASE)
+    await judge(Model(), CASE)  # from the cache
+    assert needed == [Usage(2, 200, 0, 10)] * 2
+
+
+async def test_a_request_without_a_response_times_out(judge: Callable[..., Any]) -> None:
     class Hanging(Model):
         async def ask(self, request: Request) -> Reply:
             self.asked.append(request)
@@ -209,7 +219,7 @@ async def test_a_model_that_hangs_is_given_up(judge: Callable[..., Any]) -> None
     assert len(asked.asked) == judging.ATTEMPTS
 
 
-async def test_a_model_has_no_say_where_the_page_cannot_be_used(judge: Callable[..., Any]) -> None:
+async def test_a_page_that_is_not_usable_takes_no_request(judge: Callable[..., Any]) -> None:
     asked = Model()
     for state in ("blocked", "login", "paywall", "unrendered", "dead", "refused"):
         case = replace(CASE, page=replace(PAGE, state=state, reason="told so"))
@@ -234,7 +244,7 @@ async def test_verdicts_of_rules_and_of_a_model_are_kept_apart(
     assert verdict.reason == "mine"
 
 
-async def test_a_kept_verdict_that_is_damaged_is_asked_for_again(
+async def test_a_damaged_row_of_the_cache_is_replaced(
     judge: Callable[..., Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     before = await judge(Model(), CASE)

@@ -1,14 +1,15 @@
-"""What models cost: counted, foreseen, bounded."""
+"""The cost of model calls: counted, estimated, bounded."""
 
 import asyncio
 from collections import defaultdict
 from collections.abc import Mapping
+from dataclasses import replace
 
 import pytest
 
 from grader.settings import Settings
 from grader.stages.spending import NotAsked, OverBudget, Role, Spending
-from judges.endpoint.questions import Price, Reply, Request, Trouble, Usage
+from judges.endpoint.questions import Price, Reply, Request, Trouble, UnusableReply, Usage
 
 DOLLAR_A_TOKEN = {"m": Price(0, 0, 1e6)}
 PRICES = {"m": Price(tokens_in=10, cached_in=1, tokens_out=100)}
@@ -19,7 +20,7 @@ def request(user: str = "u", role: str = "judge") -> Request:
 
 
 class Model:
-    """A model that writes so many tokens, and holds an answer back until it is told to give it."""
+    """A model with replies of given lengths. Each reply waits for `answer` or `fail`."""
 
     def __init__(self, *tokens: int) -> None:
         self.spent: defaultdict[Role, Usage] = defaultdict(Usage)
@@ -45,7 +46,7 @@ async def settle() -> None:
         await asyncio.sleep(0)
 
 
-async def test_the_first_call_goes_alone_and_the_rest_wait_for_room() -> None:
+async def test_the_first_call_goes_alone_and_the_others_wait_for_the_budget() -> None:
     model = Model(600, 700, 700, 700)
     ask = Spending(model.spent, DOLLAR_A_TOKEN, budget=2700).bounded(model.ask)
     calls = [asyncio.create_task(ask(request(str(n)))) for n in range(5)]
@@ -64,7 +65,7 @@ async def test_the_first_call_goes_alone_and_the_rest_wait_for_room() -> None:
     assert [call.exception() for call in calls[:4]] == [None] * 4
 
 
-async def test_a_call_that_fails_gives_back_what_was_set_aside() -> None:
+async def test_a_failed_call_gives_back_its_reserve() -> None:
     model = Model(600, 600, 600)
     spending = Spending(model.spent, DOLLAR_A_TOKEN, budget=1200)
     ask = spending.bounded(model.ask)
@@ -80,7 +81,37 @@ async def test_a_call_that_fails_gives_back_what_was_set_aside() -> None:
     assert spending.cost == 1200
 
 
-async def test_one_who_waits_for_room_may_be_cancelled() -> None:
+async def test_an_unusable_reply_is_paid_for_and_tells_the_cost_of_a_call() -> None:
+    class Talker(Model):
+        async def ask(self, request: Request) -> Reply:
+            reply = await super().ask(request)
+            raise UnusableReply("prose", usage=reply.usage)
+
+    model = Talker(600, 600, 600)
+    spending = Spending(model.spent, DOLLAR_A_TOKEN, budget=1800)
+    ask = spending.bounded(model.ask)
+    calls = [asyncio.create_task(ask(request(str(n)))) for n in range(3)]
+    await settle()
+    model.answer(0)
+    await settle()
+    assert len(model.asked) == 3  # the cost of a call is known: the others go together
+    model.answer(1)
+    model.answer(2)
+    ends = await asyncio.gather(*calls, return_exceptions=True)
+    assert [type(end) for end in ends] == [UnusableReply] * 3
+    assert spending.cost == 1800
+
+
+async def test_a_repeat_costs_its_turns_too() -> None:
+    model = Model()
+    spending = Spending(model.spent, PRICES, dry=True)
+    turns = (("assistant", "b" * 700), ("user", "c" * 350))
+    with pytest.raises(NotAsked):
+        await spending.bounded(model.ask)(replace(request("a" * 697), turns=turns))
+    assert spending.by_role()["judge"]["m"]["tokens_in"] == 500
+
+
+async def test_a_call_that_waits_for_the_budget_can_be_cancelled() -> None:
     model = Model(600, 600)
     ask = Spending(model.spent, DOLLAR_A_TOKEN, budget=1e6).bounded(model.ask)
     first, second, third = (asyncio.create_task(ask(request(str(n)))) for n in range(3))
@@ -94,19 +125,19 @@ async def test_one_who_waits_for_room_may_be_cancelled() -> None:
     assert second.cancelled()
 
 
-async def test_a_budget_of_nothing_asks_nothing() -> None:
+async def test_a_budget_of_zero_sends_nothing() -> None:
     model = Model()
     ask = Spending(model.spent, PRICES, budget=0).bounded(model.ask)
     with pytest.raises(OverBudget):
         await ask(request())
 
 
-async def test_without_a_budget_nothing_stands_between() -> None:
+async def test_without_a_budget_requests_go_straight_to_the_endpoint() -> None:
     model = Model()
     assert Spending(model.spent, {}).bounded(model.ask) == model.ask
 
 
-async def test_a_dry_run_counts_each_question_once() -> None:
+async def test_a_dry_run_counts_each_request_once() -> None:
     model = Model()
     spending = Spending(model.spent, PRICES, dry=True)
     ask = spending.bounded(model.ask)
@@ -123,7 +154,7 @@ async def test_a_dry_run_counts_each_question_once() -> None:
     assert spending.by_role()["dedupe"]["m"]["calls"] == 1
 
 
-async def test_what_is_known_tells_how_long_a_reply_is() -> None:
+async def test_replies_in_the_cache_give_the_estimated_length() -> None:
     spending = Spending({}, {}, dry=True)
     spending.needed("judge", "m", Usage(2, 100, 0, 60))
     with pytest.raises(NotAsked):
@@ -132,7 +163,7 @@ async def test_what_is_known_tells_how_long_a_reply_is() -> None:
 
 
 @pytest.mark.parametrize(("prices", "dollars"), [(PRICES, 0.004), ({}, None)])
-def test_what_was_saved_is_what_was_needed_and_not_spent(
+def test_the_saving_is_the_difference_of_needed_and_spent(
     prices: Mapping[str, Price], dollars: float | None
 ) -> None:
     spent = {("judge", "m"): Usage(1, 100, 60, 10), ("dedupe", "m"): Usage(3, 9, 9, 9)}
@@ -146,7 +177,7 @@ def test_what_was_saved_is_what_was_needed_and_not_spent(
     assert cost == (dollars and pytest.approx(dollars))
 
 
-def test_a_budget_is_refused_where_it_cannot_be_kept() -> None:
+def test_a_budget_needs_the_price_of_the_model() -> None:
     with pytest.raises(ValueError, match="price of m"):
         Settings(judge="m", budget=1.0)
     Settings(judge="rules", budget=1.0)

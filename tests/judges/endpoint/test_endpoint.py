@@ -1,7 +1,10 @@
+"""The client of an endpoint, against a server on loopback."""
+
 import asyncio
 import json
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
+from dataclasses import replace
 
 import pytest
 from aiohttp import web
@@ -58,7 +61,7 @@ async def endpoint(
 
 @pytest.fixture
 def ask(monkeypatch: pytest.MonkeyPatch) -> Callable[..., object]:
-    """Asks once, of a server that answers so."""
+    """Sends one request to a server that gives this answer."""
 
     async def once(answer: Answer) -> Reply:
         async with endpoint(answer, monkeypatch) as (opened, _):
@@ -67,10 +70,10 @@ def ask(monkeypatch: pytest.MonkeyPatch) -> Callable[..., object]:
     return once
 
 
-# ------------------------------------------------------------------------------- a good answer
+# --------------------------------------------------------------------------------------- replies
 
 
-async def test_what_is_asked_and_answered(monkeypatch):
+async def test_a_request_and_its_reply(monkeypatch):
     async with endpoint(lambda asked: says(GOOD), monkeypatch) as (opened, server):
         reply = await opened.ask(REQUEST)
     assert reply == Reply({"ok": True, "sure": 2}, Usage(1, 100, 60, 7))
@@ -91,28 +94,14 @@ async def test_what_is_asked_and_answered(monkeypatch):
     }
 
 
-async def test_text_that_no_json_can_hold_is_sent(monkeypatch):
+async def test_characters_that_endpoints_reject_are_replaced(monkeypatch):
     request = Request("judge", "m", "low", "s", "a\ud800b\0c\udfff 😀", SCHEMA)
     async with endpoint(lambda asked: says(GOOD), monkeypatch) as (opened, server):
         await opened.ask(request)
     assert server.asked[0].user == "a\ufffdb\ufffdc\ufffd 😀"
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        f"\n{GOOD}\n",
-        f"```json\n{GOOD}\n```",
-        f"Here it is: {GOOD} as asked.",
-        f'<think>perhaps {{"ok": false, "sure": 1}}</think>{GOOD}',
-        f"{{braces}} and {GOOD}",
-    ],
-)
-async def test_an_object_is_found_where_it_is_the_only_one(ask, text):
-    assert (await ask(lambda asked: says(text))).value == {"ok": True, "sure": 2}
-
-
-async def test_spending_is_counted_by_role_and_model_unreadable_replies_too(monkeypatch):
+async def test_every_reply_is_counted_by_role_and_model_also_an_unusable_one(monkeypatch):
     replies = iter([says("I would rather not."), says(GOOD), says(GOOD)])
     async with endpoint(lambda asked: next(replies), monkeypatch) as (opened, _):
         with pytest.raises(UnusableReply):
@@ -131,59 +120,59 @@ def test_a_price_is_for_a_million_tokens_and_lower_for_cached_ones():
 
 
 @pytest.mark.parametrize(
-    "usage",
-    [None, [], {"prompt_tokens": "many"}, {"prompt_tokens": -5, "prompt_tokens_details": None}],
-)
-async def test_usage_that_is_missing_or_odd_counts_nothing(ask, usage):
-    body = {"choices": [{"message": {"content": GOOD}}], "usage": usage}
-    assert (await ask(lambda asked: web.json_response(body))).usage == Usage(calls=1)
-
-
-# ------------------------------------------------------------------------------- what is no answer
-
-
-@pytest.mark.parametrize(
-    "reply",
+    ("reply", "fault", "said", "calls"),
     [
-        says(GOOD[:-5]),
-        says(""),
-        says(None),
-        says("  \n"),
-        says("I am sorry, I cannot help with that."),
-        says(GOOD, "length"),
-        says(GOOD, "content_filter"),
-        says(GOOD, refusal="I will not"),
-        says('{"ok": true}'),
-        says('{"ok": true, "sure": 4}'),
-        says('{"ok": true, "sure": true}'),
-        says("true"),
-        says(f'The page says {{"ok": true, "sure": 3}}. Mine: {GOOD}'),
-        says("{" * 100_000),
-        says('{"a":' * 50_000),
-        says('{"ok": true, "sure": NaN}'),
-        web.Response(text="<html>Welcome</html>", content_type="text/html"),
-        web.Response(body=b"\xff\xfe", content_type="application/json"),
-        web.json_response([]),
-        web.json_response({}),
-        web.json_response({"choices": []}),
-        web.json_response({"choices": [{"message": {"content": {"ok": True}}}]}),
+        (says("I like larches."), "no object", "I like larches.", 1),
+        (says(GOOD[:-5]), "broken object", GOOD[:-5], 1),
+        (says('{"ok": true}'), "not by the schema", '{"ok": true}', 1),
+        (says(None), "empty", "", 1),
+        (says(GOOD, "length"), "cut off", GOOD, 1),
+        (says(GOOD, refusal="I will not"), "refused", "I will not", 1),
+        (web.Response(text="<html>", content_type="text/html"), "no message", "<html>", 1),
+        (web.Response(body=b"\xff", content_type="application/json"), "no message", "\ufffd", 1),
     ],
 )
-async def test_it_is_unreadable(ask, reply):
-    with pytest.raises(UnusableReply):
-        await ask(lambda asked: reply)
+async def test_an_unusable_reply_has_its_text_and_its_cost(monkeypatch, reply, fault, said, calls):
+    async with endpoint(lambda asked: reply, monkeypatch) as (opened, _):
+        with pytest.raises(UnusableReply) as unusable:
+            await opened.ask(REQUEST)
+    assert (unusable.value.fault, unusable.value.said) == (fault, said)
+    assert unusable.value.usage == opened.spent["judge", "m"]
+    assert unusable.value.usage.calls == calls
 
 
-# ---------------------------------------------------------------------------------- what goes wrong
+async def test_a_reply_in_another_form_is_usable(ask):
+    assert (await ask(lambda asked: says("{'ok': 'true', 'sure': 2.0,}"))).value == {
+        "ok": True,
+        "sure": 2,
+    }
+
+
+async def test_a_bound_on_the_reply_is_sent_in_the_form_that_is_accepted(monkeypatch):
+    def answer(asked: Asked) -> web.Response:
+        if "max_completion_tokens" in asked.body:
+            return refuses(400, "unknown field max_completion_tokens")
+        return says(GOOD)
+
+    bounded = replace(REQUEST, max_tokens=400)
+    async with endpoint(answer, monkeypatch) as (opened, server):
+        await opened.ask(REQUEST)  # a form that has worked is not the bound's form
+        await asyncio.gather(opened.ask(bounded), opened.ask(bounded))
+        await opened.ask(bounded)
+    assert [asked.body.get("max_tokens") for asked in server.asked[-3:]] == [400] * 3
+    assert opened.dialects["m"] == Dialect(bound="max_tokens", proven=True)
+
+
+# ---------------------------------------------------------------------------------------- errors
 
 
 @pytest.mark.parametrize("status", [500, 502, 503, 408])
-async def test_a_fault_is_trouble(ask, status):
+async def test_a_server_error_is_a_transport_fault(ask, status):
     with pytest.raises(Trouble, match=f"{status} it broke"):
         await ask(lambda asked: refuses(status, "it broke"))
 
 
-async def test_a_dropped_connection_is_trouble(ask):
+async def test_a_dropped_connection_is_a_transport_fault(ask):
     def drop(asked: Asked) -> web.Response:
         raise asyncio.CancelledError  # the server closes the connection without an answer
 
@@ -191,7 +180,7 @@ async def test_a_dropped_connection_is_trouble(ask):
         await ask(drop)
 
 
-async def test_an_answer_that_breaks_off_is_trouble(ask):
+async def test_a_response_that_breaks_off_is_a_transport_fault(ask):
     class Half(web.Response):
         async def write_eof(self, data: bytes = b"") -> None:
             await super().write_eof(b"{")
@@ -202,7 +191,7 @@ async def test_an_answer_that_breaks_off_is_trouble(ask):
         await ask(lambda asked: half)
 
 
-async def test_nobody_there_is_trouble(monkeypatch):
+async def test_a_server_that_is_not_there_is_a_transport_fault(monkeypatch):
     async with endpoint(lambda asked: says(GOOD), monkeypatch) as _:
         pass
     async with Endpoint(4) as opened:
@@ -214,7 +203,7 @@ async def test_nobody_there_is_trouble(monkeypatch):
     ("header", "seconds"),
     [({"Retry-After": "7"}, 7.0), ({"retry-after-ms": "250"}, 0.25), ({}, None)],
 )
-async def test_a_rate_limit_says_how_long(ask, header, seconds):
+async def test_a_rate_limit_says_how_long_to_wait(ask, header, seconds):
     def limit(asked: Asked) -> web.Response:
         reply = refuses(429, "slow down")
         reply.headers.update(header)
@@ -234,7 +223,7 @@ async def test_a_rate_limit_says_how_long(ask, header, seconds):
         lambda: refuses(429, "You exceeded your quota", code="insufficient_quota"),
     ],
 )
-async def test_what_will_not_pass_is_asked_once(monkeypatch, reply):
+async def test_an_error_about_all_requests_is_met_once(monkeypatch, reply):
     async with endpoint(lambda asked: reply(), monkeypatch) as (opened, server):
         for _ in range(3):
             with pytest.raises(ModelUnusable):
@@ -242,7 +231,7 @@ async def test_what_will_not_pass_is_asked_once(monkeypatch, reply):
     assert len(server.asked) == 1
 
 
-async def test_another_model_may_still_be_there(monkeypatch):
+async def test_another_model_may_still_be_usable(monkeypatch):
     def answer(asked: Asked) -> web.Response:
         return says(GOOD) if asked.body["model"] == "m" else refuses(404, "model not found")
 
@@ -252,7 +241,7 @@ async def test_another_model_may_still_be_there(monkeypatch):
         assert await opened.ask(REQUEST)
 
 
-async def test_a_request_that_is_forbidden_concerns_itself_where_others_are_answered(monkeypatch):
+async def test_a_403_rejects_one_request_if_the_key_is_known_to_work(monkeypatch):
     replies = iter([says(GOOD), refuses(403, "flagged by moderation"), says(GOOD)])
     async with endpoint(lambda asked: next(replies), monkeypatch) as (opened, _):
         await opened.ask(REQUEST)
@@ -269,17 +258,17 @@ async def test_a_request_that_is_forbidden_concerns_itself_where_others_are_answ
         refuses(413, "payload too large"),
     ],
 )
-async def test_a_request_that_is_too_long_says_so(ask, reply):
+async def test_a_request_that_is_too_long(ask, reply):
     with pytest.raises(TooLong):
         await ask(lambda asked: reply)
 
 
-async def test_a_request_that_is_no_good_is_no_trouble(ask):
+async def test_a_bad_request_is_rejected(ask):
     with pytest.raises(Rejected, match="400 bad tokens"):
         await ask(lambda asked: refuses(400, "bad tokens"))
 
 
-async def test_without_key_and_address_it_does_not_open(monkeypatch):
+async def test_openai_needs_a_key(monkeypatch):
     monkeypatch.delenv("OPENAI_BASE_URL", raising=False)
     monkeypatch.delenv("OPENAI_API_KEY", raising=False)
     with pytest.raises(ModelUnusable, match="OPENAI_API_KEY"):
@@ -287,7 +276,7 @@ async def test_without_key_and_address_it_does_not_open(monkeypatch):
             pass
 
 
-async def test_a_server_of_ones_own_wants_no_key(monkeypatch):
+async def test_another_address_needs_no_key(monkeypatch):
     async with model_server(lambda asked: says(GOOD)) as server:
         monkeypatch.setenv("OPENAI_BASE_URL", server.url)
         monkeypatch.delenv("OPENAI_API_KEY", raising=False)
@@ -295,7 +284,7 @@ async def test_a_server_of_ones_own_wants_no_key(monkeypatch):
             assert await opened.ask(REQUEST)
 
 
-# ------------------------------------------------------------------------- what an endpoint takes
+# -------------------------------------------------------------------------------------- dialects
 
 
 def taking(*forms: str, status: int = 400, message: str = "no such response_format") -> Answer:
@@ -313,7 +302,7 @@ def taking(*forms: str, status: int = 400, message: str = "no such response_form
         (500, "[{'type': 'literal_error', 'loc': ('body', 'response_format', 'type')}]"),
     ],
 )
-async def test_a_refused_schema_is_given_in_another_way_from_then_on(monkeypatch, status, message):
+async def test_a_rejected_schema_is_sent_in_another_form_from_then_on(monkeypatch, status, message):
     answer = taking("guided", status=status, message=message)
     async with endpoint(answer, monkeypatch) as (opened, server):
         assert await opened.ask(REQUEST)
@@ -323,7 +312,7 @@ async def test_a_refused_schema_is_given_in_another_way_from_then_on(monkeypatch
     assert len(server.asked[2].messages) == 2
 
 
-async def test_the_last_way_is_text(monkeypatch):
+async def test_the_last_form_is_text(monkeypatch):
     async with endpoint(taking("text"), monkeypatch) as (opened, server):
         assert await opened.ask(REQUEST)
         assert await opened.ask(REQUEST)
@@ -340,7 +329,7 @@ async def test_a_validation_error_without_a_message_names_the_field_too(monkeypa
         assert await opened.ask(REQUEST)
 
 
-async def test_many_first_requests_are_all_answered(monkeypatch):
+async def test_many_first_requests_learn_the_form_together(monkeypatch):
     async with endpoint(taking("text"), monkeypatch) as (opened, server):
         replies = await asyncio.gather(*(opened.ask(REQUEST) for _ in range(50)))
         assert len(replies) == 50
@@ -349,7 +338,7 @@ async def test_many_first_requests_are_all_answered(monkeypatch):
     assert len(server.asked) == before + 1
 
 
-async def test_an_ordinary_500_teaches_nothing(monkeypatch):
+async def test_an_ordinary_500_changes_no_form(monkeypatch):
     replies = iter([refuses(500, "The server had an error"), says(GOOD)])
     async with endpoint(lambda asked: next(replies), monkeypatch) as (opened, server):
         with pytest.raises(Trouble):
@@ -358,7 +347,7 @@ async def test_an_ordinary_500_teaches_nothing(monkeypatch):
     assert server.forms == ["json_schema", "json_schema"]
 
 
-async def test_what_was_answered_by_schema_is_never_asked_in_another_way(monkeypatch):
+async def test_a_form_that_has_worked_is_never_changed(monkeypatch):
     replies = iter([says(GOOD), refuses(400, "no such response_format"), says(GOOD)])
     async with endpoint(lambda asked: next(replies), monkeypatch) as (opened, server):
         await opened.ask(REQUEST)
@@ -368,7 +357,7 @@ async def test_what_was_answered_by_schema_is_never_asked_in_another_way(monkeyp
     assert server.forms == ["json_schema"] * 3
 
 
-async def test_a_refusal_that_comes_before_an_answer_by_schema_is_forgotten(monkeypatch):
+async def test_a_form_that_works_after_all_is_used_again(monkeypatch):
     refused = asyncio.Event()
 
     async def answer(asked: Asked) -> web.Response:
@@ -390,7 +379,7 @@ async def test_a_refusal_that_comes_before_an_answer_by_schema_is_forgotten(monk
         assert opened.dialects["m"] == Dialect(proven=True)
 
 
-async def test_an_unreadable_reply_teaches_nothing(monkeypatch):
+async def test_an_unusable_reply_changes_no_form(monkeypatch):
     replies = iter([says("prose"), says(GOOD)])
     async with endpoint(lambda asked: next(replies), monkeypatch) as (opened, server):
         with pytest.raises(UnusableReply):
@@ -399,7 +388,7 @@ async def test_an_unreadable_reply_teaches_nothing(monkeypatch):
     assert server.forms == ["json_schema", "json_schema"]
 
 
-async def test_an_effort_that_is_refused_is_left_out(monkeypatch):
+async def test_an_effort_that_is_rejected_is_left_out(monkeypatch):
     def answer(asked: Asked) -> web.Response:
         if "reasoning_effort" in asked.body:
             return refuses(400, "Unrecognized request argument supplied: reasoning_effort")
@@ -437,7 +426,7 @@ async def test_an_endpoint_or_a_model_without_chat_is_asked_for_responses(monkey
     assert len(server.asked[1].messages) == 2
 
 
-async def test_responses_too_may_refuse_schema_and_effort(monkeypatch):
+async def test_the_responses_api_may_reject_schema_and_effort(monkeypatch):
     def answer(asked: Asked) -> web.Response:
         if asked.form != "text":
             return refuses(400, "Unsupported parameter", param="text.format")
@@ -450,26 +439,14 @@ async def test_responses_too_may_refuse_schema_and_effort(monkeypatch):
         assert opened.dialects == {"m": Dialect("responses", "text", effort=False, proven=True)}
 
 
-@pytest.mark.parametrize(
-    "reply", [responds(GOOD, "incomplete"), responds("no", kind="refusal"), responds("")]
-)
-async def test_a_response_that_is_no_answer_is_unreadable(monkeypatch, reply):
-    async with endpoint(lambda asked: reply, monkeypatch, {"m": Dialect("responses")}) as (
-        opened,
-        _,
-    ):
-        with pytest.raises(UnusableReply):
-            await opened.ask(REQUEST)
-
-
-async def test_neither_api_is_no_endpoint(monkeypatch):
+async def test_an_address_with_neither_api_is_unusable(monkeypatch):
     async with endpoint(lambda asked: web.Response(status=404), monkeypatch) as (opened, server):
         with pytest.raises(ModelUnusable):
             await opened.ask(REQUEST)
     assert len(server.asked) == 2
 
 
-async def test_what_was_learned_can_be_carried_over(monkeypatch):
+async def test_known_dialects_can_be_given(monkeypatch):
     async with endpoint(taking("text"), monkeypatch) as (opened, _):
         await opened.ask(REQUEST)
     async with endpoint(taking("text"), monkeypatch, opened.dialects) as (later, server):

@@ -374,3 +374,30 @@ def test_a_block_shows_the_shortest_spelling_in_the_order_of_the_folded_ones() -
     assert block == Block(
         COMPANY.field, "a company; a subsidiary is another", ("META", "Meta Platforms")
     )
+
+
+async def test_a_block_with_a_value_that_the_reply_leaves_out_has_no_answer() -> None:
+    async def ask(request: Request) -> Reply:
+        one = {"reason": "", "first": 1}
+        return Reply({"1": one}, Usage(3, 30, 0, 15), unanswered={"2": "missing"})
+
+    with pytest.raises(UnusableReply, match="value 2 of a block: missing") as unusable:
+        await merge(Block("f", "", ("a", "b")), ask, "m", "high")
+    assert unusable.value.usage.calls == 3
+
+
+async def test_values_of_a_roster_keep_their_answers_when_one_has_none() -> None:
+    asked: list[Request] = []
+
+    async def ask(request: Request) -> Reply:
+        asked.append(request)
+        placed = {"reason": "", "member": "Texas"}
+        if request.items == 1:
+            raise UnusableReply("no")
+        return Reply({"1": placed, "3": placed}, Usage(1, 10, 0, 5), unanswered={"2": "missing"})
+
+    place = placing(ask, "m", "low")
+    values = (Stray(STATES, value) for value in ("a", "b", "c"))
+    ends = await asyncio.gather(*map(place, values), return_exceptions=True)
+    assert [type(end) for end in ends] == [Placed, UnusableReply, Placed]
+    assert [request.items for request in asked] == [3, 1]

@@ -6,7 +6,8 @@ from typing import Any
 import pytest
 from asking import Model
 
-from judges.endpoint.questions import Usage
+from judges.endpoint.questions import Reply, Request, UnusableReply, Usage
+from judges.endpoint.usable import UntilUsable
 from judges.values.cells import comparator_for
 from judges.values.judged_cells import (
     Found,
@@ -152,3 +153,41 @@ async def test_a_reply_cannot_name_a_row_that_does_not_exist() -> None:
     model = Model(lambda keys: {"1": {"reason": "r", "row": 1}})
     with pytest.raises(ValidationError):
         await finding_rows(model, "m", "medium")(Key(ROSTER, ("대한민국", "2019"), 1))
+
+
+class PartlyUsable:
+    """A model whose first reply to a request has no usable answer for some items."""
+
+    def __init__(self, answer: dict[str, Any], bad: set[str], always: bool = False) -> None:
+        self.asked: list[Request] = []
+        self._answer = answer
+        self._bad = bad
+        self._always = always
+
+    async def __call__(self, request: Request) -> Reply:
+        self.asked.append(request)
+        wanted = request.wanted or [str(n) for n in range(1, request.items + 1)]
+        bad = {n: "missing" for n in wanted if n in self._bad}
+        good = {n: self._answer for n in wanted if n not in bad}
+        if bad and (self._always or request.attempt == 1):
+            raise UnusableReply("bad items", usage=Usage(1, 10, 0, 5), good=good, bad=bad)
+        return Reply(dict.fromkeys(wanted, self._answer), Usage(1, 10, 0, 5))
+
+
+async def test_a_bad_item_of_a_reply_is_asked_for_again_and_the_others_are_kept() -> None:
+    model = PartlyUsable({"reason": "", "same": True}, bad={"2"})
+    judging = judging_cells(UntilUsable(model), "m", "medium")
+    ruled = await asyncio.gather(*map(judging, (pair("a"), pair("b"), pair("c"))))
+    assert [one.same for one in ruled] == [True] * 3
+    assert [request.wanted for request in model.asked] == [(), ("2",)]
+    assert [one.usage.calls for one in ruled] == [2, 0, 0]
+
+
+async def test_a_key_without_an_answer_is_asked_alone_and_costs_no_other_its_answer() -> None:
+    roster = Roster(("k",), ((1, ("x",)),))
+    model = PartlyUsable({"reason": "", "row": 1}, bad={"2"}, always=True)
+    finding = finding_rows(UntilUsable(model), "m", "medium")
+    keys = (Key(roster, (name,), 1) for name in "abc")
+    found = await asyncio.gather(*map(finding, keys))
+    assert [one.gold_row for one in found] == [1] * 3  # alone, it is number 1
+    assert [request.items for request in model.asked] == [3, 3, 3, 1]
