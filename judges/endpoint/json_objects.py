@@ -22,7 +22,6 @@ LONGEST = 100_000
 LONGEST_PYTHON = 20_000
 """Characters of a reply that Python's parser reads."""
 _MOST_BRACES = 200  # places in a text where an object is looked for
-_MOST_OBJECTS = 20
 
 
 class Conflicting(dict[str, Any]):
@@ -59,7 +58,10 @@ def _objects(text: str) -> list[dict[str, Any]]:
     try:
         value = _DECODER.decode(text)
     except ValueError:
-        return _objects_between_words(text.rpartition("</think>")[2])
+        _, end, answer = text.rpartition("</think>")
+        if not end and text.startswith("<think>"):  # all of it is thinking
+            raise UnusableReply("the reply ends before the answer", "no object") from None
+        return _objects_between_words(answer)
     values = value if isinstance(value, list) and value else [value]
     if not all(isinstance(one, dict) for one in values):
         raise UnusableReply("the reply is not a JSON object", "no object")
@@ -88,9 +90,8 @@ def _objects_between_words(text: str) -> list[dict[str, Any]]:
 def _strict_objects(text: str) -> Iterator[tuple[int, int, dict[str, Any]]]:
     """The first outermost JSON objects in a text, with their start and end."""
     at = text.find("{")
-    found = 0
     for _ in range(_MOST_BRACES):
-        if at < 0 or found == _MOST_OBJECTS:
+        if at < 0:
             return
         try:
             value, end = _DECODER.raw_decode(text, at)
@@ -98,7 +99,6 @@ def _strict_objects(text: str) -> Iterator[tuple[int, int, dict[str, Any]]]:
             end = at + 1
         else:
             yield at, end, value
-            found += 1
         at = text.find("{", end)
 
 
@@ -142,11 +142,9 @@ def _as_python(text: str) -> dict[str, Any]:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # about escapes that Python does not know
             tree = ast.parse(re.sub(r"[\r\n]+", " ", text), mode="eval")
-        value = _from_python(tree.body)
+        value: dict[str, Any] = _from_python(tree.body)  # as the text begins and ends with a brace
     except (ValueError, SyntaxError, MemoryError, RecursionError):
         raise _broken() from None
-    if not isinstance(value, dict):
-        raise _broken()
     return value
 
 

@@ -35,8 +35,19 @@ def batcher(work: Work, most: int = 10) -> Batcher[int, int]:
     return Batcher(work, lambda number: number % 2, most)
 
 
-async def ends(work: Work, *numbers: int) -> list[int | BaseException]:
-    return await asyncio.gather(*map(batcher(work), numbers), return_exceptions=True)
+async def ends(work: Work, *numbers: int) -> list[int | Exception]:
+    """The answers, or the exceptions that the calls raised."""
+    ask = batcher(work)
+
+    async def end(number: int) -> int | Exception:
+        try:
+            answer = await ask(number)
+        except Exception as error:
+            return error
+        assert isinstance(answer, int)
+        return answer
+
+    return await asyncio.gather(*map(end, numbers))
 
 
 async def test_questions_of_one_turn_are_sent_together_by_group() -> None:

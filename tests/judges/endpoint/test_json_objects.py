@@ -66,6 +66,8 @@ def test_every_object_is_returned(text: str) -> None:
         (" \n", "empty"),
         ("I cannot help with that.", "no object"),
         ("true", "no object"),
+        (f"<think>perhaps {FORGED}", "no object"),
+        (f"{GOOD}<think>or not</think>", "no object"),
         ("[]", "no object"),
         (f"[{GOOD}, 3]", "no object"),
         ("x" * (json_objects.LONGEST + 1), "no object"),

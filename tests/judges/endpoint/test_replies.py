@@ -142,6 +142,20 @@ def test_an_error_with_status_200_is_a_transport_fault(body: Any, kind: type[Exc
     assert type(trouble.value) is kind
 
 
+@pytest.mark.parametrize(
+    ("error", "message"),
+    [
+        ({"code": 502, "message": "it is down"}, "502 it is down"),
+        ({"message": "it is down"}, "error it is down"),
+        ({"code": 502, "message": "x" * 1_000}, "502 " + "x" * 296),
+    ],
+)
+def test_the_message_of_an_error_with_status_200(error: Any, message: str) -> None:
+    with pytest.raises(Trouble) as trouble:
+        read("chat", {"error": error})
+    assert str(trouble.value) == message
+
+
 def test_an_error_that_is_null_is_none() -> None:
     assert read("responses", {**responses(message(part(GOOD))), "error": None}) == GOOD
 
@@ -171,3 +185,7 @@ def test_the_tokens_of_a_reply(usage: Any, counted: Usage) -> None:
 @pytest.mark.parametrize("content", [b"", b"<html>", b"\xff\xfe", b'{"choices": ['])
 def test_a_body_that_is_not_json(content: bytes) -> None:
     assert read_body(content) is None
+
+
+def test_a_body_that_is_json() -> None:
+    assert read_body(b'{"choices": []}') == {"choices": []}
