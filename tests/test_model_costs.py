@@ -109,8 +109,8 @@ def test_a_dry_run_sends_nothing_writes_nothing_and_reports_the_cost(
     assert not model.asked
     assert [path.name for path in (folder / "out").iterdir()] == ["records.jsonl"]
     assert earlier.read_bytes() == before
-    assert "a dry run: 8 submissions read, no model asked, nothing written" in done.stdout
-    assert "the call would take about: judge by m: 12 calls, " in done.stdout
+    assert "Dry run: 8 submissions read, no model called, nothing written." in done.stdout
+    assert "The call would cost about: judge by m: 12 calls, " in done.stdout
     assert "6,000 out, 6.0000 USD" in done.stdout
     assert f"{8 * RECORDS} x cannot be judged: not asked: a dry run" in done.stdout
     assert "8 x page unreachable: offline" in done.stdout
@@ -129,6 +129,6 @@ def test_a_dry_run_sends_nothing_writes_nothing_and_reports_the_cost(
 def test_a_dry_run_of_rules_has_no_cost(grading: Grading, folder: Path) -> None:
     write_lines(folder / "tasks.jsonl", {**TASK, "judge": {"requirements": []}})
     done = grading("--judge", "rules", "--dry-run")
-    assert "a dry run: 1 submissions read" in done.stdout
-    assert "would take" not in done.stdout
+    assert "Dry run: 1 submissions read" in done.stdout
+    assert "would cost" not in done.stdout
     assert not (folder / "out").exists()
