@@ -191,6 +191,15 @@ class TestCompositeKeys:
         rows = [row(who="a", deed=deed, ids={"deed": "one"}) for deed in "xy"]
         assert full(self.TASK, *rows) == (1, 0.5, 1, 0)
 
+    @pytest.mark.parametrize("value", ["", None, 7, ["a"], {"a": 1}], ids=repr)
+    @pytest.mark.parametrize("field", ["who", "deed"])
+    def test_a_key_is_missing_if_one_of_its_fields_is_not_a_string(
+        self, field: str, value: Any
+    ) -> None:
+        task = collection(self.TASK.model_dump()["keys"][1:], member="deed")
+        item = {"who": "a", "deed": "d", field: value}
+        assert LeafReader(task).leaf(row() | {"item": item}).path == ((None, None),)
+
 
 class TestSubtasks:
     TASK = collection(levels(k=2, url=1), [{"name": "s", "parent": "k", "keys": levels(url=2)}])

@@ -80,6 +80,20 @@ async def test_visits_under_way_are_waited_for(answers: bool) -> None:
         assert await waiting is answers  # although a visit of the host itself is under way
 
 
+async def test_visits_that_have_ended_are_not_waited_for() -> None:
+    network = Network(Prober())
+    with network.visiting("b"):
+        pass
+    assert not await network.answers_besides({"a"})
+    with network.visiting("b"):
+        with network.visiting("b"):
+            pass
+        waiting = asyncio.create_task(network.answers_besides({"a"}))
+        await asyncio.sleep(0)
+        assert not waiting.done()  # one visit is still under way
+    assert not await waiting
+
+
 async def test_few_hosts_are_remembered() -> None:
     network = Network(Prober())
     for number in range(MOST_HOSTS):
