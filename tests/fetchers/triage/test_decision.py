@@ -66,6 +66,14 @@ def test_teasers_do_not_outweigh_a_mark_of_the_whole_page(mark: str, expected: S
     assert state(Body(prose=5, teasers=200, marks=(mark,))) == expected
 
 
+def test_the_heaviest_evidence_names_the_state() -> None:
+    two = ("phrase:captcha", "hint:captcha", "headline:not found", "hint:not found")
+    assert state(Body(marks=two)) == "dead"
+    assert state(Body(marks=(*two, "hint:captcha"))) == "blocked"  # the first state of equals
+    word = ("phrase:login", "hint:login", "word:not found", "hint:not found")
+    assert state(Body(marks=word)) == "login"
+
+
 def test_legal_text_outweighs_no_mark() -> None:
     assert state(Body(prose=5, legal=300, marks=("phrase:captcha",))) == "blocked"
 
@@ -92,6 +100,14 @@ def test_words_that_the_signals_miss_are_prose() -> None:
     assert state(Body(words=149, **shell)) == "unrendered"
     assert state(Body(words=250, chrome=101, **shell)) == "unrendered"
     assert state(Body(words=151, seen=1, marks=("headline:not found",))) == "ok"
+
+
+def test_the_words_of_other_bodies_than_html_are_those_of_the_signals() -> None:
+    body = Body(words=300, prose=5, marks=("headline:captcha",))
+    body.kind = "text"
+    assert state(body) == "blocked"
+    body.kind = "html"
+    assert state(body) == "ok"
 
 
 def test_words_that_nobody_sees_are_not_prose() -> None:
@@ -139,6 +155,15 @@ def test_a_page_without_marks(signals: dict[str, Any], expected: State) -> None:
         (401, 120, "login"),
         (402, 120, "paywall"),
         (402, 121, "ok"),
+        (406, 20, "blocked"),
+        (407, 20, "blocked"),
+        (418, 20, "blocked"),
+        (423, 20, "blocked"),
+        (425, 20, "blocked"),
+        (430, 20, "blocked"),
+        (444, 20, "blocked"),
+        (451, 20, "blocked"),
+        (999, 20, "blocked"),
         (429, 20, "blocked"),
         (429, 0, "unreachable"),
         (499, 20, "dead"),

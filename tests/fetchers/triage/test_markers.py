@@ -8,6 +8,7 @@ from fetchers.triage.markers import (
     fallback_marks,
     has_legal_term,
     headline_mark,
+    is_consent_box,
     is_error_report,
     is_legal,
     paragraph_marks,
@@ -110,6 +111,19 @@ def test_a_legal_text_has_two_terms_of_the_law() -> None:
 )
 def test_a_json_body_that_reports_an_error(text: str, expected: bool) -> None:
     assert is_error_report(text) is expected
+
+
+def test_the_box_of_a_consent_tool() -> None:
+    assert is_consent_box("banner onetrust-banner-sdk")
+    assert not is_consent_box("paywall g-recaptcha login-form")
+    assert not is_consent_box(" ")
+
+
+def test_an_english_phrase_stands_between_word_boundaries() -> None:
+    assert paragraph_marks("access denied!")
+    assert "phrase:captcha" not in paragraph_marks("verify you are humane")
+    assert "phrase:captcha" not in paragraph_marks("xverify you are human")
+    assert "phrase:captcha" in paragraph_marks("a verify you are human x")
 
 
 def test_the_marks_are_complete() -> None:
