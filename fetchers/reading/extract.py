@@ -11,12 +11,15 @@ from lxml import etree
 from fetchers.reading import html, pdf
 from fetchers.reading.charset import decode
 from fetchers.triage.markers import words
-from fetchers.triage.signals import SIGNALS_VERSION, Signals, read_signals
+from fetchers.triage.reader import read_signals
+from fetchers.triage.signals import SIGNALS_VERSION, Signals, without_hidden_text
 
 Kind = Literal["html", "text", "json", "xml", "csv", "pdf", "other"]
 
 # Part of every key under which what was extracted, or follows from it, is kept.
 EXTRACTOR_VERSION = f"2.{selectolax.__version__}.{pdf.READER}.{SIGNALS_VERSION}"
+
+_HIDDEN = 50  # words of hidden text from which on the signals are read again without it
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +73,10 @@ def _page(source: str) -> Extracted:
     title, description = html.title(tree), html.description(tree)
     signals = read_signals(tree, "", title)  # before the text, which uses the tree up
     text = html.visible_text(tree)
-    return Extracted("html", text, title, description, words(text), "", signals)
+    count = words(text)
+    if signals.seen > count + _HIDDEN:  # the tree now has the visible elements only
+        signals = without_hidden_text(signals, read_signals(tree, "", title))
+    return Extracted("html", text, title, description, count, "", signals)
 
 
 # -------------------------------------------------------------------------------- what kind of body

@@ -6,7 +6,8 @@ from typing import Any
 import pytest
 
 from fetchers.page import State
-from fetchers.triage.signals import ENOUGH, Signals
+from fetchers.triage.markers import ENOUGH
+from fetchers.triage.signals import Signals
 from fetchers.triage.triage import triage
 
 

@@ -165,6 +165,9 @@ HEALTHY = {
     "an article with a login dialog": page(
         "The last crossing", f"{HEADING}{TEXT}<div class=modal><h2>Sign in</h2>{LOGIN_FORM}<a>Forgot password?</a></div>"
     ),
+    "an article with a login off the screen": page(
+        "The last crossing", f"<div style='position:absolute;left:-9999px'><h1>Sign in to continue</h1><p>You must log in to view this page.</p>{LOGIN_FORM}{LEGAL}</div>{HEADING}{SHORT}"
+    ),
     "404 ways to cook": page("404 ways to cook", f"<h1>404 ways to cook cod</h1>{SHORT}"),
     "a short text about number 404": page("404 ways to cook", "<h1>404 ways to cook cod</h1><p>Our cook book has grown again. Fry it, poach it, salt it.</p>"),
     "Access denied, a history": page(
@@ -255,6 +258,18 @@ WALLS: dict[str, tuple[State, str]] = {
     )),
     "a paywall in front of its plans": ("paywall", page(
         "The last crossing", f"{HEADING}{SHORT}<h2>Subscribe to read on</h2><p>Subscribe to continue reading this story.</p><p>Digital: every article, the evening newsletter and the crossword, on two devices.</p><p>Paper and digital: all of that, and the printed edition in your letter box on six days.</p>",
+    )),
+    "a challenge with much text off the screen": ("blocked", page(
+        "Just a moment...", f"<h1>Checking your browser</h1><p>Verify you are human.</p><div style='position:absolute;left:-9999px'>{LONG}</div>{SCRIPTS}",
+    )),
+    "a challenge with some text off the screen": ("blocked", page(
+        "Just a moment...", f"<h1>Checking your browser</h1><p>Verify you are human.</p><div style='position:absolute;left:-9999px'>{TEXT}</div>{SCRIPTS}",
+    )),
+    "a soft 404 with much text off the screen before it": ("dead", page(
+        "Ness Post", f"<div style='position:absolute;left:-9999px'>{LONG}</div><h1>Page not found</h1><p>Sorry, the page you are looking for does not exist.</p>",
+    )),
+    "a shell with much text off the screen": ("unrendered", page(
+        "Ness Post", f"<div id=root></div><div style='position:absolute;left:-9999px'>{LONG}</div>{SCRIPTS}",
     )),
     "a paywall after 95 words": ("paywall", page(
         "The last crossing", f"<article>{HEADING}{SHORT}</article><p>Subscribe to continue reading.</p>",

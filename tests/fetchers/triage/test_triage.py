@@ -11,7 +11,8 @@ from selectolax.lexbor import LexborHTMLParser
 
 from fetchers.page import State
 from fetchers.triage.markers import words
-from fetchers.triage.signals import Signals, read_signals
+from fetchers.triage.reader import read_signals
+from fetchers.triage.signals import Signals
 from fetchers.triage.triage import HEADERS_READ, triage, worth_a_browser
 
 NOTE = (
