@@ -274,3 +274,9 @@ def test_numbers_are_compared_without_leading_zeros(
 ) -> None:
     assert contradict(one, other) is contradicting
     assert contradict(other, one) is contradicting
+
+
+def test_the_most_alike_names_are_joined_first() -> None:
+    crowd = [f"alpha {name} gamma" for name in (*OTHERS, "grzegorz", "hilarion", "ignatz")]
+    assert together(crowd[0], "the alpha arthur gamma", crowd)
+    assert together(crowd[-1], "the alpha ignatz gamma", crowd)

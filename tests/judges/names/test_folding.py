@@ -220,3 +220,33 @@ def test_hostile_values_take_bounded_time(value: str) -> None:
     fold(value, company=True)
     canonicalise(Date(format="YYYY"), value)
     assert time.perf_counter() - start < 0.5
+
+
+@pytest.mark.parametrize(
+    "code",
+    [0x00, 0xAD, 0x34F, 0x115F, 0x1160, 0x3164, 0x200B, 0xFE00, 0xFE0F, 0xFEFF, 0xE0000, 0xE01EF],
+)
+def test_invisible_characters_are_removed(code: int) -> None:
+    assert normalise(f"a{chr(code)}b") == "ab"
+    assert fold(f"A{chr(code)}b") == "ab"
+
+
+@pytest.mark.parametrize(
+    ("code", "shown"),
+    [(0x34E, None), (0x1161, None), (0xFE10, ","), (0xE01F0, None), (0xFDFF, None), (0x09, " ")],
+)
+def test_other_characters_stay(code: int, shown: str | None) -> None:
+    assert normalise(f"a{chr(code)}b") == f"a{chr(code) if shown is None else shown}b"
+
+
+@pytest.mark.parametrize("number", ["²", "₂", "①", "½", "\U0001f100", "\U0001f10a"])
+def test_a_number_that_nfkc_would_join_to_a_digit_stays(number: str) -> None:
+    assert normalise(f"5{number}") == f"5{number}"
+    assert normalise(f"x {number} y") == f"x {unicodedata.normalize('NFKC', number)} y"
+
+
+def test_a_long_text_is_compared_as_it_is() -> None:
+    assert normalise("Ａ" * 500) == "A" * 500
+    assert normalise("Ａ" * 501) == "Ａ" * 501
+    assert fold("A" * 500) == "a" * 500
+    assert fold("A" * 501) == "A" * 501

@@ -96,3 +96,12 @@ def test_a_faulty_policy_names_the_field(policy: Any, said: str) -> None:
     with pytest.raises(ValidationError) as fault:
         POLICY.validate_python(policy)
     assert said in str(fault.value)
+
+
+@pytest.mark.parametrize(
+    "policy", [Exact(), Semantic(scope="x"), Date(format="YYYY"), Closed(members=("a",))]
+)
+def test_a_policy_is_its_own_valid_form_and_does_not_change(policy: Identity) -> None:
+    assert POLICY.validate_python(policy) == policy
+    with pytest.raises(ValidationError):
+        policy.how = "exact"  # type: ignore[assignment]
