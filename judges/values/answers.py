@@ -43,11 +43,17 @@ def read(response: str) -> Reading:
     if fields.end > max(labels.start, box):
         return Reading(fields.answer, confidence, text[fields.end :])
     if box > labels.end:  # the answer is the line with the box
-        start, end = text.rfind("\n", 0, box) + 1, text.find("\n", _box_end(text, box))
+        start, end = text.rfind("\n", 0, box) + 1, _find(text, "\n", _box_end(text, box))
     else:
         start, end = labels.start, labels.end
-    answer, around = _unboxed(text[start : end if end >= 0 else len(text)])
-    return Reading(answer.strip(_EDGES), confidence, around + (text[end:] if end >= 0 else ""))
+    answer, around = _unboxed(text[start:end])
+    return Reading(answer.strip(_EDGES), confidence, around + text[end:])
+
+
+def _find(text: str, part: str, start: int) -> int:
+    """The position of `part` in the text from `start` on, or the end of the text."""
+    place = text.find(part, start)
+    return place if place >= 0 else len(text)
 
 
 def decide(reading: Reading, gold: str, *aliases: str) -> Outcome:
@@ -105,6 +111,7 @@ _LABEL = re.compile(
 _BLANK = re.compile(r"\n[ \t]*\n")
 _FENCE = re.compile(r"```[\w+-]*\n?")
 _EDGES = " \t\n*_`"
+_LONGEST_CONFIDENCE = 60  # characters
 
 
 class _Labels:
@@ -113,23 +120,21 @@ class _Labels:
 
     def __init__(self, text: str) -> None:
         self.start = self.end = -1
-        stop = -1
-        confidence = -1
+        self.confidence = ""
+        stop: int | None = None
         for label in _LABEL.finditer(text):
             at_start = label["start"] is not None
             if not at_start and (label["other"] or label["alone"] is not None):
                 continue
             if label["answer"]:
-                self.start, stop = label.end(), -1
-            elif stop < 0:
+                self.start, stop = label.end(), None
+            elif stop is None:
                 stop = label.start()
             if label["confidence"]:
-                confidence = label.end()
-        self.confidence = text[confidence : confidence + 60].strip().split("\n")[0]
-        if confidence < 0:
-            self.confidence = ""
+                stated = text[label.end() : label.end() + _LONGEST_CONFIDENCE]
+                self.confidence = stated.strip().split("\n")[0]
         if self.start >= 0:
-            self._settle(text, stop if stop >= 0 else len(text))
+            self._settle(text, len(text) if stop is None else stop)
 
     def _settle(self, text: str, stop: int) -> None:
         """Skip the space or fence before the answer. End at a blank line or a closing fence."""
@@ -137,11 +142,11 @@ class _Labels:
         opening = len(body) - len(body.lstrip(" \t\n*_"))
         if fence := _FENCE.match(body, opening):
             opening = fence.end()
-            closing = body.find("```", opening)
+            closing = _find(body, "```", opening)
         else:
             blank = _BLANK.search(body, opening)
-            closing = blank.start() if blank else -1
-        self.end = self.start + (closing if closing >= 0 else len(body))
+            closing = blank.start() if blank else len(body)
+        self.end = self.start + closing
         self.start += opening
 
 
@@ -335,7 +340,7 @@ _STATED = re.compile(
 def _fraction(stated: str) -> float:
     """A stated confidence as a fraction from 0 to 1 (answers.md, item 1). A number is out of 100,
     unless it names another base or is a decimal up to 1. Without a valid number it is 1."""
-    match = _STATED.search(unicodedata.normalize("NFKC", stated[:60]))
+    match = _STATED.search(unicodedata.normalize("NFKC", stated[:_LONGEST_CONFIDENCE]))
     if match is None:
         return 1.0
     value = float(match["number"].replace(",", "."))

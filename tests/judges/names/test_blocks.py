@@ -186,6 +186,8 @@ def together(one: str, other: str, crowd: list[str]) -> bool:
         ("st smith", "saint smith", True),
         ("xy smith", "xavier york smith", True),
         ("xz smith", "xavier york smith", False),
+        ("smith data bases", "smith database", True),
+        ("smith data bases", "smith dalmatia", False),
     ],
 )
 def test_with_a_common_word_the_rest_must_look_alike(one: str, other: str, alike: bool) -> None:

@@ -461,6 +461,9 @@ def test_an_answer_with_a_million_characters_after_it_is_not_final() -> None:
         ("Exact Answer: A Confidence: 9\nNotes: x", "A", "Confidence: 9\nNotes: x"),
         ("Exact Answer: ```\nA\n\nB\n``` C", "A\n\nB", "``` C"),
         ("Exact Answer: ```text\nA", "A", ""),
+        ("Confidence: 5\nExact Answer: A", "A", ""),
+        ("Confidence: 5\nExact Answer: A\nConfidence: 6\nNotes: B", "A", "Confidence: 6\nNotes: B"),
+        ("x\n\\boxed{A}", "A", "A"),
         (r"Exact Answer: A \boxed{B} C", "B", "A B C"),
         (r"so \boxed{A} it is" + "\nthen", "A", "so A it is\nthen"),
         (r"\boxed{A} \boxed{B}", r"\boxed{A} \boxed{B}", ""),
@@ -508,6 +511,9 @@ def test_a_response_without_a_mark_is_its_own_answer(response: str) -> None:
         ("Confidence: " + "x" * 57 + " 50", 0.05),
         ("Confidence: high\n50", 1.0),
         ('{"confidence": "55"} Confidence: 66', 0.55),
+        ('{"confidence": "' + "x" * 58 + '50"}', 0.5),
+        ('{"confidence": "' + "x" * 59 + '50"}', 0.05),
+        ("Confidence: 50\nConfidence:", 1.0),
     ],
 )
 def test_more_ways_to_state_a_confidence(stated: str, fraction: float) -> None:
