@@ -60,8 +60,9 @@ def test_workers_grow_by_one_after_each_round_of_successes_up_to_the_most():
     for _ in range(4 + 5 + 6 + 7 + 20):
         pace.go_on()
         rounds.append(pace.workers)
-    assert rounds[3] == 5
-    assert rounds[4 + 5 - 1] == 6
+    assert rounds[2:4] == [4, 5]
+    assert rounds[4 + 5 - 2 : 4 + 5] == [5, 6]
+    assert rounds[4 + 5 + 6 - 2 : 4 + 5 + 6] == [6, 7]
     assert rounds[-1] == 8
 
 
@@ -149,6 +150,42 @@ async def test_workers_come_back_when_the_limit_is_gone():
     other.room = 100
     await node.many(range(10, 40))
     assert node.workers == 4
+
+
+class Noted(Pace):
+    """A pace that notes the pauses and makes none."""
+
+    def __init__(self) -> None:
+        super().__init__(4)
+        self.pauses: list[float] = []
+
+    def slow_down(self, seconds: float) -> None:
+        self.pauses.append(seconds)
+
+
+@pytest.mark.parametrize(("asked", "pause"), [(0.2, 0.2), (7, 7), (60, 30), (None, 1), (0, 1)])
+async def test_the_pause_is_the_one_of_the_error_up_to_the_longest_wait(
+    asked: float | None, pause: float
+) -> None:
+    errors = [Limited(asked)]
+
+    async def work(item: int) -> int:
+        if errors:
+            raise errors.pop()
+        return item
+
+    pace = Noted()
+    node = Adaptive(
+        "ask",
+        work,
+        key=key,
+        most=4,
+        limited=Limited,
+        retry=Retry((Limited,), longest=30, sleep=at_once),
+        pace=pace,
+    )
+    assert await node(1) == 1
+    assert pace.pauses == [pause]
 
 
 async def test_no_attempt_starts_during_the_pause():

@@ -193,6 +193,31 @@ async def test_of_a_large_roster_the_closest_members_are_shown() -> None:
     assert len(json.loads(request.schema)["$defs"]["member"]["enum"]) <= 501
 
 
+@pytest.mark.parametrize(
+    ("members", "length", "shown"),
+    [(500, 10, 500), (501, 10, 25), (150, 100, 150), (149, 101, 25)],
+)
+async def test_a_request_shows_at_most_500_members_and_15000_characters(
+    members: int, length: int, shown: int
+) -> None:
+    names = tuple(f"{companies(1)[0][:3]}{number:0{length - 3}}" for number in range(members))
+    roster = Roster.of("company", Closed(members=names))
+    model = Model(lambda values: [{"reason": "", "member": None} for _ in values])
+    await placing(model, "m", "low")(Stray(roster, names[7]))
+    enum = json.loads(model.asked[0].schema)["$defs"]["member"]["enum"]
+    assert len(enum) == shown + 1
+    assert names[7] in enum
+
+
+async def test_a_request_shows_at_most_ten_aliases_of_a_member() -> None:
+    aliases = tuple(f"alias {number}" for number in range(11))
+    roster = Roster.of("f", Closed(members=("A",), aliases={"A": aliases}))
+    model = Model(lambda values: [{"reason": "", "member": None} for _ in values])
+    await placing(model, "m", "low")(Stray(roster, "B"))
+    assert "alias 9" in model.asked[0].system
+    assert "alias 10" not in model.asked[0].system
+
+
 def test_values_that_differ_in_form_alone_share_a_stray_and_empty_or_long_values_have_none() -> (
     None
 ):
