@@ -11,7 +11,7 @@ import pytest
 from conftest import Command
 from material import Answer, article, read_lines, serving, write_lines
 
-from fetchers.web.browser import find
+from fetchers.web.launch import find
 from grader.grader import Grader
 from grader.settings import Settings
 

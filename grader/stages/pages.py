@@ -343,7 +343,8 @@ class Pages:
         return True
 
     async def _show_in_browser(self, url: str) -> Visit:
-        from fetchers.web.browser import Died, NoBrowser
+        from fetchers.web.chromium import Died
+        from fetchers.web.launch import NoBrowser
 
         browser = await self._open_browser()
         try:
@@ -358,7 +359,8 @@ class Pages:
 
     async def _open_browser(self) -> "Browser":
         """The browser. It is started with the first page that needs it. Raises BrowserMissing."""
-        from fetchers.web.browser import Browser, NoBrowser
+        from fetchers.web.browser import Browser
+        from fetchers.web.launch import NoBrowser
 
         async with self._opening_browser:
             if self._browser is None and not self._browser_problem:

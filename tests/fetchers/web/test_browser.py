@@ -12,8 +12,11 @@ from servers import Request, Server, answer, serving
 from fetchers.address import Guard
 from fetchers.page import Dead, Refused, Response, Unreachable
 from fetchers.reading.extract import extract
-from fetchers.web import browser as module
-from fetchers.web.browser import Browser, Limits, NoBrowser, find
+from fetchers.web import browser as browser_module
+from fetchers.web import chromium
+from fetchers.web.browser import Browser
+from fetchers.web.launch import NoBrowser, find
+from fetchers.web.page_load import Limits
 
 pytestmark = [
     pytest.mark.asyncio(loop_scope="module"),
@@ -21,6 +24,7 @@ pytestmark = [
 ]
 
 LIMITS = Limits(total=15, read=3, patience=1.2, memory=400_000_000)
+SHORT_LIMITS = replace(LIMITS, total=1.5, read=0.5)
 PROSE = " ".join(f"word{number}" for number in range(200))
 HTML = "Content-Type: text/html; charset=utf-8"
 Body = str | bytes | Callable[[Request, asyncio.StreamWriter], object]
@@ -92,7 +96,7 @@ async def site() -> AsyncIterator[Site]:
 @pytest.fixture
 def hasty(site: Site, monkeypatch: pytest.MonkeyPatch) -> Site:
     """The same, with little patience."""
-    monkeypatch.setattr(site.browser, "_limits", replace(LIMITS, total=1.5, read=0.5))
+    monkeypatch.setattr(site.browser, "_limits", SHORT_LIMITS)
     return site
 
 
@@ -252,10 +256,14 @@ async def test_endless_redirects_lead_nowhere(site: Site) -> None:
         await site.visit(root="<p>wait<script>location.replace('/?' + Math.random())</script>")
 
 
-async def test_a_script_without_an_end_costs_its_page_alone(hasty: Site) -> None:
+async def test_a_script_that_loops_for_ever_ends_only_its_page(
+    site: Site, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(site.browser, "_limits", SHORT_LIMITS)
     with pytest.raises(Unreachable, match="timed out"):
-        await hasty.visit(root=f"<p>{PROSE}</p><script>while (true) {{}}</script>")
-    assert await hasty.text(root=f"<p>{PROSE}") == PROSE
+        await site.visit(root=f"<p>{PROSE}</p><script>while (true) {{}}</script>")
+    monkeypatch.setattr(site.browser, "_limits", LIMITS)
+    assert await site.text(root=f"<p>{PROSE}") == PROSE
 
 
 async def test_a_page_that_swallows_memory_is_killed(site: Site) -> None:
@@ -439,7 +447,7 @@ async def test_a_driver_that_dies_is_replaced() -> None:
 
 
 async def test_a_browser_that_hangs_is_replaced(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(module, "_ANSWERS", 1)
+    monkeypatch.setattr(chromium, "_COMMAND_TIMEOUT", 1)
     async with leaving_nothing() as browser, site_of(LIMITS) as site:
         assert await site.text(root=f"<p>{PROSE}") == PROSE
         browser().suspend()
@@ -447,7 +455,7 @@ async def test_a_browser_that_hangs_is_replaced(monkeypatch: pytest.MonkeyPatch)
 
 
 async def test_a_browser_is_replaced_in_time(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(module, "_RECYCLED", 2)
+    monkeypatch.setattr(browser_module, "_MAX_PAGES", 2)
     async with leaving_nothing() as browser, site_of(LIMITS) as site:
         assert await site.text(root=f"<p>{PROSE}") == PROSE
         first = browser()
@@ -458,11 +466,11 @@ async def test_a_browser_is_replaced_in_time(monkeypatch: pytest.MonkeyPatch) ->
 
 
 async def test_without_a_browser_it_is_said_what_to_do(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(module, "find", lambda: None)
+    monkeypatch.setattr(browser_module, "find", lambda: None)
     with pytest.raises(NoBrowser, match="install chromium"):
         async with Browser(Guard()):
             pass
-    monkeypatch.setattr(module, "find", lambda: "/bin/false")
+    monkeypatch.setattr(browser_module, "find", lambda: "/bin/false")
     async with Browser(Guard(lookup=local, allow=[SITE])) as browser:
         for _ in range(2):
             with pytest.raises(NoBrowser, match="does not start"):

@@ -13,7 +13,8 @@ from page_steps import opened_pages, visit
 from fetchers.address import Guard
 from fetchers.page import Dead, Refused, Response, Unreachable
 from fetchers.web import browser as fetchers_browser
-from fetchers.web.browser import Died, NoBrowser
+from fetchers.web.chromium import Died
+from fetchers.web.launch import NoBrowser
 from grader.stages import pages as module
 from queues.pool import Crashed
 from queues.retry import Retry
