@@ -17,7 +17,7 @@ from fetchers.triage.signals import SIGNALS_VERSION, Signals, without_hidden_tex
 Kind = Literal["html", "text", "json", "xml", "csv", "pdf", "other"]
 
 # Part of every key under which what was extracted, or follows from it, is kept.
-EXTRACTOR_VERSION = f"2.{selectolax.__version__}.{pdf.READER}.{SIGNALS_VERSION}"
+EXTRACTOR_VERSION = f"3.{selectolax.__version__}.{pdf.READER}.{SIGNALS_VERSION}"
 
 _HIDDEN = 50  # words of hidden text from which on the signals are read again without it
 

@@ -4,6 +4,8 @@ import re
 
 from selectolax.lexbor import LexborHTMLParser, LexborNode
 
+from fetchers.reading.visibility.unseen import remove_unseen
+
 # --------------------------------------------------------------------------------- parsing, bounded
 
 _BLOCKS = frozenset((
@@ -119,26 +121,6 @@ _UNSEEN = (
     " datalist, rp, svg desc, svg metadata, annotation, annotation-xml,"
     ' [hidden]:not([hidden="until-found" i])'
 )
-_STYLED = ", ".join(
-    f'[style*="{name}" i]' for name in ("display", "visibility", "position", "indent", "font")
-)
-_UNSHOWN = re.compile(
-    r"(?:^|;)\s*(?:(?P<display>display\s*:\s*none)|visibility\s*:\s*hidden)\b", re.I
-)
-# Where a reader sees nothing. A height or an opacity of nothing is not among it, nor what stands
-# one screen away: scripts bring those in as their reader comes near.
-_FAR = r"-(?:\d{4,}px|\d{3,}r?em)\b"
-_AWAY = re.compile(
-    rf"(?:^|;)\s*(?:(?P<indent>text-indent)\s*:\s*{_FAR}"
-    rf"|(?:left|top|right|bottom)\s*:\s*{_FAR}"
-    r"|clip\s*:\s*rect\((?:\s*[01](?:px)?[\s,)]){4})",
-    re.I,
-)
-_OUT_OF_FLOW = re.compile(r"(?:^|;)\s*position\s*:\s*(?:absolute|fixed)\b", re.I)
-_NO_SIZE = re.compile(r"(?:^|;)\s*font-size\s*:\s*0(?:px|r?em|pt|%)?\s*(?:;|!|$)", re.I)
-_STYLE = 2_000  # characters of a style that are read
-_WHOLE = ("html", "body")  # hidden as a whole only until a script shows them
-
 # Set between the texts of elements; as characters of a page's own they are as good as a space.
 _BREAK, _CELL, _PRE, _END_PRE = "\x1e", "\x1f", "\x1c", "\x1d"
 _AROUND = {
@@ -188,11 +170,9 @@ def _marked(tree: LexborHTMLParser, levels: int) -> str:
             else:
                 inner = node.attributes.get("srcdoc")
             node.insert_before(f"{_BREAK}{_marked(parse(inner or ''), levels - 1)}{_BREAK}")
+    remove_unseen(tree, _BLOCKS)
     for node in tree.css(_UNSEEN):
         _unlink(node)
-    for node in tree.css(_STYLED):
-        if _is_unshown(node):
-            _unlink(node)
     for selector, (before, after) in _AROUND.items():
         for node in tree.css(selector):
             node.insert_before(before)
@@ -206,20 +186,8 @@ def _marked(tree: LexborHTMLParser, levels: int) -> str:
     return text if not _blank(text) else _BREAK.join(unseen)
 
 
-def _is_unshown(node: LexborNode) -> bool:
-    """Whether its own style hides an element. A block with an id is one that a script opens for its
-    reader, as galleries, tabs and folded answers have them: that is read."""
-    style = (node.attributes.get("style") or "")[:_STYLE]
-    if found := _UNSHOWN.search(style):
-        return not (found["display"] and node.id and node.tag in _BLOCKS)
-    if found := _AWAY.search(style):
-        return bool(found["indent"] or _OUT_OF_FLOW.search(style))
-    # Letters of no size around elements close the gaps between them.
-    return bool(_NO_SIZE.search(style)) and not any(node.iter())
-
-
 def _unlink(node: LexborNode) -> None:
-    if node.tag not in _WHOLE:
+    if node.tag not in ("html", "body"):
         node.decompose(recursive=False)
 
 

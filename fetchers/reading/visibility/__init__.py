@@ -1,0 +1,1 @@
+"""Which text of a page a reader sees."""
