@@ -109,7 +109,7 @@ class Opening:
             or (way.is_faded and _is_faded(element))
             or self._is_controlled(element)
             or self._is_named_in_scripts(element)
-            or self._holds_most(element)
+            or (self._can_be_whole(element, way) and self._holds_most(element))
         )
 
     def _moves(self, element: Element, values: Values) -> bool:
@@ -197,6 +197,12 @@ class Opening:
                     return True
                 at = self._scripts.find(name, at + 1)
         return False
+
+    def _can_be_whole(self, element: Element, way: Way) -> bool:
+        """Whether pages are hidden in this way until they have loaded. Nobody moves a page off the
+        screen for that, or folds it by an inline style."""
+        inline = "display" in self._cascade.inline(element)
+        return way.name in ("visibility", "opacity") or (way.name == "display" and not inline)
 
     @cached_property
     def _size(self) -> int:
