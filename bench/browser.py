@@ -1,5 +1,5 @@
-"""What rendering costs. Run: `python bench/browser.py [pages]`. Last shown (2 cores, both busy with
-other work, Python 3.11, Chromium 156), with chromium-headless-shell, then with chromium:
+"""Measure the cost of rendering. Run: `python bench/browser.py [pages]`. The last results (2 cores,
+both busy with other work, Python 3.11, Chromium 156) with chromium-headless-shell, then chromium:
 
 1 at once, 30 pages     58 pages a minute,   421 MB at most,  68 ms of our own CPU a page
 4 at once, 30 pages    177 pages a minute,   517 MB at most,  46 ms of our own CPU a page
@@ -19,7 +19,7 @@ from pathlib import Path
 import psutil
 
 sys.path.insert(0, str(Path(__file__).parent.parent))
-sys.path.insert(0, str(Path(__file__).parent.parent / "tests" / "fetchers"))
+sys.path.insert(0, str(Path(__file__).parent.parent / "tests"))
 
 from servers import Request, answer, serving
 
@@ -71,7 +71,7 @@ async def measure(workers: int, pages: int) -> str:
         Browser(Guard([f"127.0.0.1:{server.port}"]), workers=workers) as browser,
     ):
         url = f"http://127.0.0.1:{server.port}/"
-        await browser.render(url)  # starts it
+        await browser.render(url)  # starts the browser
         watch = asyncio.create_task(memory.watch())
         started, cpu = time.monotonic(), time.process_time()
         await asyncio.gather(*(browser.render(url) for _ in range(pages)))

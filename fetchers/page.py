@@ -14,8 +14,7 @@ class Response:
     """The final response of a visit, after redirects.
 
     `body` is decoded: it has no transfer or content coding. Header names are in lower case.
-    `fetched_at` is ISO 8601, UTC. `truncated` says that only the start of the body was received or
-    kept.
+    `fetched_at` is ISO 8601, UTC. A long body is cut off.
     """
 
     status: int
@@ -24,7 +23,6 @@ class Response:
     body: bytes
     via: Via
     fetched_at: str
-    truncated: bool = False
 
 
 def now() -> str:

@@ -1,8 +1,9 @@
-"""Real servers on loopback for tests: raw bytes in, raw bytes out, over http or https."""
+"""Servers on 127.0.0.1 that send raw bytes over http or https; a resolver with fixed answers."""
 
 import asyncio
+import socket
 import ssl
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 
@@ -13,7 +14,7 @@ Handler = Callable[["Request", asyncio.StreamWriter], Awaitable[None]]
 
 @dataclass(frozen=True)
 class Request:
-    """A request line and its headers, names in lower case."""
+    """A request line and its headers. Header names are in lower case."""
 
     method: str
     path: str
@@ -22,7 +23,7 @@ class Request:
 
 @dataclass
 class Server:
-    """A server under way: its `port`, the requests it got, the most connections it had at once."""
+    """A running server: its port, its requests, and its connections now and at most at once."""
 
     port: int = 0
     requests: list[Request] = field(default_factory=list)
@@ -35,15 +36,17 @@ class Server:
 
 
 def answer(body: bytes = b"", status: int = 200, *headers: str) -> bytes:
-    """The bytes of a whole response; `headers` are lines such as `Location: /x`."""
+    """The bytes of a response with Content-Length. `headers` are lines such as `Location: /x`."""
     lines = [f"HTTP/1.1 {status} Reason", f"Content-Length: {len(body)}", *headers]
     return "\r\n".join([*lines, "", ""]).encode("latin-1") + body
 
 
 @asynccontextmanager
 async def serving(handler: Handler, context: ssl.SSLContext | None = None) -> AsyncIterator[Server]:
-    """Serves with `handler` on 127.0.0.1: it is called for each request and writes the answer;
-    the connection is closed after that."""
+    """Run a server on 127.0.0.1. It uses https if `context` is given.
+
+    `handler` is called for each request and writes the reply. Then the connection is closed.
+    """
     server = Server()
     tasks: set[asyncio.Task[None]] = set()
 
@@ -56,7 +59,7 @@ async def serving(handler: Handler, context: ssl.SSLContext | None = None) -> As
             await handler(request, writer)
             await writer.drain()
         except (ConnectionError, asyncio.IncompleteReadError):
-            pass  # the client has gone, which is its right
+            pass  # the client may disconnect at any time
         finally:
             server.connections -= 1
             writer.close()
@@ -86,7 +89,7 @@ async def _read(reader: asyncio.StreamReader) -> Request:
 
 
 class Authority:
-    """A certificate authority of our own: what servers present and what clients trust."""
+    """A certificate authority for tests: TLS contexts for servers and for clients that trust it."""
 
     def __init__(self) -> None:
         self._authority = trustme.CA()
@@ -100,3 +103,23 @@ class Authority:
         context = ssl.create_default_context()
         self._authority.configure_trust(context)
         return context
+
+
+PUBLIC = "93.184.215.14"
+NO_SUCH_NAME = socket.gaierror(socket.EAI_NONAME, "Name or service not known")
+
+
+class Names:
+    """A resolver with prepared answers, by name with "_" for "."; the last answer is repeated."""
+
+    def __init__(self, **answers: Sequence[str] | OSError) -> None:
+        self.answers = {name.replace("_", "."): [answer] for name, answer in answers.items()}
+        self.asked: list[str] = []
+
+    async def __call__(self, host: str) -> Sequence[str]:
+        self.asked.append(host)
+        answers = self.answers.get(host, [NO_SUCH_NAME])
+        answer = answers.pop(0) if len(answers) > 1 else answers[0]
+        if isinstance(answer, OSError):
+            raise answer
+        return answer

@@ -132,7 +132,6 @@ class _Index:
             body=payload.body,
             via="archive",
             fetched_at=warc.iso(place.date),
-            truncated=payload.truncated,
         )
 
     def _referred(self, revisit: Capture) -> Payload | None:

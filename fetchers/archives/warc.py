@@ -21,7 +21,7 @@ from warcio.statusandheaders import (  # type: ignore[import-untyped]
 )
 
 from fetchers.web.coding import decoded, unchunked
-from fetchers.web.headers import joined, of_the_content
+from fetchers.web.headers import merge_headers, without_transfer_headers
 
 _CAPTURES = ("response", "resource", "conversion", "revisit")
 _BROKEN = (
@@ -59,15 +59,14 @@ class Capture:
 class Payload:
     """A record with its decoded body.
 
-    `status` is None and `headers` is empty if it has no HTTP headers. `truncated` says that the
-    body is longer than what was read.
+    `status` is None and `headers` is empty if it has no HTTP headers. A long body
+    is cut off.
     """
 
     capture: Capture
     status: int | None
     headers: dict[str, str]
     body: bytes
-    truncated: bool
 
 
 class _Reader(DecompressingBufferedReader):  # type: ignore[misc]
@@ -219,7 +218,7 @@ def read(path: Path, start: int, size: int) -> Payload:
         file.seek(start)
         try:
             record = next(_Records(file))
-            raw = record.raw_stream.read(size + 1)
+            raw = record.raw_stream.read(size)
         except (*_BROKEN, StopIteration) as error:
             raise ValueError(f"no record can be read: {_reason(error)}") from None
     capture = _capture(record.rec_type, record.rec_headers)
@@ -227,16 +226,15 @@ def read(path: Path, start: int, size: int) -> Payload:
         headers = (
             {"content-type": record.content_type or ""} if record.rec_type != "revisit" else {}
         )
-        return Payload(capture, None, headers, raw[:size], len(raw) > size)
-    headers = joined(record.http_headers.headers)
-    body = _body(raw, headers, size + 1)
+        return Payload(capture, None, headers, raw)
+    headers = merge_headers(record.http_headers.headers)
+    body = _body(raw, headers, size)
     code = record.http_headers.get_statuscode()
     return Payload(
         capture=capture,
         status=int(code) if re.fullmatch("[1-9][0-9][0-9]", code) else None,
-        headers=of_the_content(headers),
+        headers=without_transfer_headers(headers),
         body=body[:size],
-        truncated=max(len(raw), len(body)) > size,
     )
 
 

@@ -1,4 +1,4 @@
-"""Bodies as they travel to bodies as they are meant: transfer and content codings undone."""
+"""Undo the content codings (gzip, deflate, br, zstd) and the chunking of HTTP bodies."""
 
 import re
 import sys
@@ -15,7 +15,7 @@ else:
 _MAX_CODINGS = 3
 _DECODERS: dict[str, Callable[[bytes, int], bytes]] = {
     "gzip": lambda body, size: zlib.decompressobj(31).decompress(body, size),
-    # Half of the servers leave out the zlib header, which starts with an 8 in its lower half.
+    # Many servers omit the zlib header. The low half of its first byte is 8.
     "deflate": lambda body, size: zlib.decompressobj(15 if body[0] & 0xF == 8 else -15).decompress(
         body, size
     ),
@@ -25,15 +25,16 @@ _DECODERS: dict[str, Callable[[bytes, int], bytes]] = {
 
 
 def decoded(body: bytes, content_encoding: str, size: int) -> bytes:
-    """The body without the codings that the header names, each cut to `size` bytes.
+    """Return the body without the codings that `content_encoding`, the header, names.
 
-    What is no coding (`utf-8`, `none`) counts for nothing, as in browsers. Raises ValueError where
-    the body is not what the header says.
+    The result of each coding is cut to `size` bytes. Unknown codings (`utf-8`, `none`) are ignored,
+    as in browsers. Raises ValueError if the body does not have these codings, or if there are more
+    than three.
     """
     names = [name.strip().lower().removeprefix("x-") for name in content_encoding.split(",")]
     codings = [name for name in reversed(names) if name in _DECODERS]
     if len(codings) > _MAX_CODINGS:
-        raise ValueError("coded too often")
+        raise ValueError("too many content codings")
     try:
         for coding in codings:
             body = body and _DECODERS[coding](body, size)[:size]
@@ -46,7 +47,10 @@ _CHUNK_SIZE = re.compile(rb"([0-9a-fA-F]{1,8})[ \t]*(?:;[^\r\n]{0,1000})?\r?\n")
 
 
 def unchunked(body: bytes) -> bytes:
-    """The body without its chunking, as far as it came. Raises ValueError where it has none."""
+    """Return the data of a chunked body. The body may end early.
+
+    Raises ValueError if the body is not chunked.
+    """
     parts = []
     at = 0
     while at < len(body):

@@ -1,4 +1,4 @@
-"""Visits over http: a URL to a response, bounded in everything that the other side decides."""
+"""Fetch URLs over http, with limits on everything that a server can make long or large."""
 
 import asyncio
 import errno
@@ -25,7 +25,7 @@ from yarl import URL
 from fetchers.address import Guard, Target
 from fetchers.page import Dead, Refused, Response, Unreachable, Unvisitable, now
 from fetchers.web.coding import decoded
-from fetchers.web.headers import joined, of_the_content
+from fetchers.web.headers import merge_headers, without_transfer_headers
 
 _log = logging.getLogger(__name__)
 
@@ -33,7 +33,7 @@ MAX_REDIRECTS = 10
 MAX_RETRY_AFTER = 86_400.0  # seconds
 _REDIRECTS = (301, 302, 303, 307, 308)
 
-# What a browser sends, and who it is in truth.
+# The headers of a browser, so that sites reply as to a browser. "Assay" says who asks.
 _HEADERS = {
     "User-Agent": "Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) "
     "Chrome/140.0.0.0 Safari/537.36 (compatible; Assay)",
@@ -45,8 +45,13 @@ _HEADERS = {
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """Bounds of a visit. Times are in seconds; `total` covers redirects and body, not the wait
-    for a free connection. `size` is in bytes of the decoded body: what is beyond is cut off."""
+    """Limits of a visit.
+
+    Times are in seconds. `total` is for all redirects and the body, without the wait for a free
+    connection. `connect` is for one connection, `idle` for the wait for the next bytes. `size` is
+    in bytes of the decoded body; the rest is cut off. `per_host` and `connections` are numbers of
+    connections at once: to one host, and to all hosts.
+    """
 
     total: float = 45
     connect: float = 10
@@ -57,9 +62,9 @@ class Limits:
 
 
 class Http:
-    """Visits URLs through one client session; an async context manager of one event loop.
+    """Fetches URLs through one client session. An async context manager for one event loop.
 
-    `ssl` replaces the system's trust.
+    `ssl` replaces the certificate authorities of the system.
     """
 
     def __init__(
@@ -75,9 +80,9 @@ class Http:
         self._hosts: WeakValueDictionary[str, asyncio.Semaphore] = WeakValueDictionary()
         self._session = aiohttp.ClientSession(
             connector=aiohttp.TCPConnector(
-                resolver=_Checked(self._guard),
+                resolver=_GuardedResolver(self._guard),
                 ssl=self._ssl or True,
-                limit=0,  # the slots below bound it, so that no time-out runs while one waits
+                limit=0,  # `_slot` limits connections, so that no timeout runs during the wait
                 keepalive_timeout=5,
             ),
             headers=_HEADERS,
@@ -100,21 +105,22 @@ class Http:
         await self._session.close()
 
     async def fetch(self, url: str) -> Response:
-        """The response at the end of the redirects from `url`, whatever its status, but for a 5xx
-        or 429: these, a failed connection, a time-out, a body that stops short are Unreachable.
+        """Follow the redirects from `url` and return the final response, with any status.
 
-        Raises Refused (by the guard, for any hop), Dead (no such host, a redirect loop) and
-        Unreachable, nothing else. Cookies live from hop to hop and end with the visit.
+        Raises Refused if the guard refuses a URL of the redirects. Raises Dead if there is no such
+        host or the redirects loop. Raises Unreachable for a status 429 or 5xx, a failed connection,
+        a timeout, and a body that stops early. Raises nothing else. Cookies are kept for this visit
+        only.
         """
-        cookies = aiohttp.CookieJar(unsafe=True)  # "unsafe" lets hosts be addresses
-        left = self._limits.total
+        cookies = aiohttp.CookieJar(unsafe=True)  # "unsafe" allows IP addresses as hosts
+        time_left = self._limits.total
         loop = asyncio.get_running_loop()
         for _ in range(MAX_REDIRECTS + 1):
             target = self._guard.target(url)
             async with self._slot(target.host):
                 started = loop.time()
-                step = await self._guarded_hop(target, cookies, left)
-                left -= loop.time() - started
+                step = await self._hop_in_time(target, cookies, time_left)
+                time_left -= loop.time() - started
             if isinstance(step, Response):
                 return step
             url = step
@@ -122,77 +128,77 @@ class Http:
 
     @asynccontextmanager
     async def _slot(self, host: str) -> AsyncIterator[None]:
+        """Wait for a free connection to `host`."""
         slots = self._hosts.setdefault(host, asyncio.Semaphore(self._limits.per_host))
         async with slots, self._connections:
             yield
 
-    async def _guarded_hop(
-        self, target: Target, cookies: aiohttp.CookieJar, left: float
+    async def _hop_in_time(
+        self, target: Target, cookies: aiohttp.CookieJar, time_left: float
     ) -> Response | str:
-        """`_hop` within its time, its failures put into the three words for them."""
+        """Call `_hop` with a timeout in seconds. Every other error becomes Unreachable."""
         try:
-            async with asyncio.timeout(left):
+            async with asyncio.timeout(time_left):
                 return await self._hop(target, cookies)
         except Unvisitable:
             raise
         except Exception as error:
             if not isinstance(error, (aiohttp.ClientError, OSError)):
-                # The client at its wits' end over what came: an outcome still, and worth a look.
+                # aiohttp failed on a reply in an unexpected way. The log shows where.
                 _log.warning("visit of %s failed", target.host, exc_info=True)
             raise Unreachable(_reason(error)) from error
 
     async def _hop(self, target: Target, cookies: aiohttp.CookieJar) -> Response | str:
-        """One request: its response, or the URL to go on with."""
+        """Send one request. Return its response, or the next URL if it is a redirect."""
         url = URL(target.url, encoded=True)
         if (url.raw_host, url.port) != (target.host, target.port):
-            raise Refused("not an address: read in two ways")
+            raise Refused("ambiguous URL: two parsers read different hosts or ports")
         sent = {name: morsel.value for name, morsel in cookies.filter_cookies(url).items()}
-        async with self._session.get(url, cookies=sent, allow_redirects=False) as answer:
-            cookies.update_cookies(answer.cookies, url)
-            if answer.status in _REDIRECTS and "Location" in answer.headers:
-                answer.close()  # its body may be endless
-                return _join(target.url, answer.headers["Location"])
-            body, truncated, fault = await self._body(answer)
+        async with self._session.get(url, cookies=sent, allow_redirects=False) as reply:
+            cookies.update_cookies(reply.cookies, url)
+            if reply.status in _REDIRECTS and "Location" in reply.headers:
+                reply.close()  # the body may have no end
+                return _join(target.url, reply.headers["Location"])
+            body, fault = await self._body(reply)
         response = Response(
-            status=answer.status,
+            status=reply.status,
             final_url=target.url,
-            headers=_headers(answer.headers),
+            headers=_headers(reply.headers),
             body=body,
             via="http",
             fetched_at=now(),
-            truncated=truncated,
         )
-        if answer.status == 429 or 500 <= answer.status <= 599:  # 999 is a bot wall
-            wish = _retry_after(response.headers.get("retry-after", ""))
-            raise Unreachable(f"status {answer.status}", wish, response)
+        if reply.status == 429 or 500 <= reply.status <= 599:  # 999 is a bot wall
+            retry_after = _retry_after(response.headers.get("retry-after", ""))
+            raise Unreachable(f"status {reply.status}", retry_after, response)
         if fault:
             raise Unreachable(fault, response=response)
         return response
 
-    async def _body(self, answer: aiohttp.ClientResponse) -> tuple[bytes, bool, str]:
-        """The decoded body, whether there is more of it, and what went wrong, if anything did."""
+    async def _body(self, reply: aiohttp.ClientResponse) -> tuple[bytes, str]:
+        """Read and decode the body, up to the limit of size. Return it with the fault, or ""."""
         size, raw, fault = self._limits.size, bytearray(), ""
         try:
-            async for chunk in answer.content.iter_any():
+            async for chunk in reply.content.iter_any():
                 raw += chunk
                 if len(raw) > size:
-                    answer.close()
+                    reply.close()
                     break
         except aiohttp.ClientPayloadError:
             fault = "body cut short"
         except TimeoutError:
             fault = "timed out"
         body = bytes(raw)
-        if encoding := ",".join(answer.headers.getall("Content-Encoding", ())):
+        if encoding := ",".join(reply.headers.getall("Content-Encoding", ())):
             try:
-                body = await asyncio.to_thread(decoded, body, encoding, size + 1)
+                body = await asyncio.to_thread(decoded, body, encoding, size)
             except ValueError:
                 body, fault = b"", "unreadable content encoding"
-        return body[:size], bool(fault) or max(len(raw), len(body)) > size, fault
+        return body[:size], fault
 
 
-class _Checked(AbstractResolver):
-    """Gives the client the addresses that the guard has checked, and so no others to connect to."""
+class _GuardedResolver(AbstractResolver):
+    """Resolves hosts through the guard, so the client connects only to checked addresses."""
 
     def __init__(self, guard: Guard) -> None:
         self._guard = guard
@@ -217,6 +223,7 @@ class _Checked(AbstractResolver):
 
 
 def _reason(error: Exception) -> str:
+    """The reason of an Unreachable, for people."""
     match error:
         case TimeoutError():
             return "timed out"
@@ -233,17 +240,18 @@ def _reason(error: Exception) -> str:
 
 
 def _join(base: str, location: str) -> str:
-    # Bytes that are no UTF-8 go back as they came, as a browser sends them.
+    """The absolute URL of a Location header."""
+    # Bytes that are not UTF-8 are sent back unchanged, as browsers do.
     readable = quote(location.encode("utf-8", "surrogateescape"), safe=printable)
     try:
         return join_url(base, readable)
     except ValueError:
-        return location  # which the guard refuses as no address
+        return location  # not a URL; the guard refuses it
 
 
 def _headers(headers: Mapping[str, str]) -> dict[str, str]:
-    return of_the_content(
-        joined(
+    return without_transfer_headers(
+        merge_headers(
             (name, value.encode("utf-8", "surrogateescape").decode("utf-8", "replace"))
             for name, value in headers.items()
         )
@@ -251,7 +259,10 @@ def _headers(headers: Mapping[str, str]) -> dict[str, str]:
 
 
 def _retry_after(value: str) -> float | None:
-    """Seconds to wait by a Retry-After header in either of its forms (RFC 9110, 10.2.3)."""
+    """The seconds to wait by a Retry-After header, a number or a date (RFC 9110, 10.2.3).
+
+    At most MAX_RETRY_AFTER; None if the header has neither form.
+    """
     try:
         if value.isdecimal():
             seconds = float(value)

@@ -12,7 +12,7 @@ from playwright.async_api import CDPSession, Error, Page
 
 from fetchers.address import Guard
 from fetchers.page import Dead, Refused, Response, Unreachable, Unvisitable, now
-from fetchers.web.headers import joined, of_the_content
+from fetchers.web.headers import merge_headers, without_transfer_headers
 from fetchers.web.launch import first_line
 from fetchers.web.proxy import Pass
 from fetchers.web.rendered import Rendered
@@ -146,16 +146,13 @@ class PageLoad:
             await asyncio.sleep(_POLL_INTERVAL)
 
     def _response(self, document: _Document, html: str) -> Response:
-        size = self._limits.size
-        body = html.encode()
         response = Response(
             status=document.status,
             final_url=self._final_url(document),
             headers={**document.headers, "content-type": "text/html; charset=utf-8"},
-            body=body[:size],
+            body=html.encode()[: self._limits.size],
             via="browser",
             fetched_at=now(),
-            truncated=len(body) >= size,
         )
         if document.status == 429 or 500 <= document.status <= 599:
             raise Unreachable(f"status {document.status}", response=response)
@@ -197,7 +194,8 @@ class PageLoad:
         elif status is not None:
             pairs = ((pair["name"], pair["value"]) for pair in event.get("responseHeaders", ()))
             loader = event.get("networkId", "")
-            self._documents[loader] = _Document(url, status, of_the_content(joined(pairs)))
+            headers = without_transfer_headers(merge_headers(pairs))
+            self._documents[loader] = _Document(url, status, headers)
 
     def _proxy_fault(self, url: str) -> Unvisitable | None:
         """Why the proxy did not connect to the server of `url`; None if it did."""

@@ -7,31 +7,15 @@ from ipaddress import IPv4Address, IPv6Address, IPv6Network, ip_address
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
+from servers import NO_SUCH_NAME, PUBLIC, Names
 
 from fetchers.address import Guard, closed
 from fetchers.page import Dead, Refused, Unreachable
 
 WRAPPING = (IPv6Network("::ffff:0:0/96"), IPv6Network("64:ff9b::/96"))
-PUBLIC, PUBLIC_V6 = "93.184.215.14", "2606:2800:21f:cb07::1"
+PUBLIC_V6 = "2606:2800:21f:cb07::1"
 
 
-class Names:
-    """A resolver that knows what it is told; the last answer for a name stays."""
-
-    def __init__(self, **answers: Sequence[str] | OSError) -> None:
-        self.answers = {name.replace("_", "."): [answer] for name, answer in answers.items()}
-        self.asked: list[str] = []
-
-    async def __call__(self, host: str) -> Sequence[str]:
-        self.asked.append(host)
-        answers = self.answers.get(host, [NO_SUCH_NAME])
-        answer = answers.pop(0) if len(answers) > 1 else answers[0]
-        if isinstance(answer, OSError):
-            raise answer
-        return answer
-
-
-NO_SUCH_NAME = socket.gaierror(socket.EAI_NONAME, "Name or service not known")
 NO_RESOLVER = socket.gaierror(socket.EAI_AGAIN, "Temporary failure in name resolution")
 
 CLOSED = [

@@ -29,25 +29,25 @@ PROSE = " ".join(f"word{number}" for number in range(200))
 HTML = "Content-Type: text/html; charset=utf-8"
 Body = str | bytes | Callable[[Request, asyncio.StreamWriter], object]
 
-# Every server of these tests is called by this name and answers for these paths.
+# The host of the test server.
 SITE = "site.example"
 
 
 async def local(host: str) -> list[str]:
-    """The resolver of these tests: all names lead here, and the guard opens but one of them."""
+    """Resolve every name to 127.0.0.1. The guard allows only the hosts of the test site."""
     if host == "nowhere.example":
         raise socket.gaierror(socket.EAI_NONAME, "no such name")
     return ["127.0.0.1"]
 
 
 class Site:
-    """A site of pages by path, and the browser that visits it."""
+    """A site with pages by path, and the browser that renders them."""
 
     def __init__(self, browser: Browser, server: Server, pages: dict[str, Body]) -> None:
         self.browser, self.server, self.pages = browser, server, pages
 
     async def visit(self, path: str = "/", **pages: Body) -> Response:
-        """Renders a path; `pages` are the bodies behind paths, `root` behind `/`."""
+        """Render `path`. `pages` are the replies by path; `root` is the reply for `/`."""
         self.pages.clear()
         self.pages.update({f"/{name}": body for name, body in pages.items() if name != "root"})
         self.pages["/"] = pages.get("root", "")
@@ -63,7 +63,7 @@ def text(response: Response) -> str:
 
 
 @asynccontextmanager
-async def site_of(limits: Limits, workers: int = 4) -> AsyncIterator[Site]:
+async def open_site(limits: Limits, workers: int = 4) -> AsyncIterator[Site]:
     pages: dict[str, Body] = {}
 
     async def handler(request: Request, writer: asyncio.StreamWriter) -> None:
@@ -89,21 +89,21 @@ async def site_of(limits: Limits, workers: int = 4) -> AsyncIterator[Site]:
 
 @pytest_asyncio.fixture(loop_scope="module", scope="module")
 async def site() -> AsyncIterator[Site]:
-    async with site_of(LIMITS) as made:
+    async with open_site(LIMITS) as made:
         yield made
 
 
 @pytest.fixture
-def hasty(site: Site, monkeypatch: pytest.MonkeyPatch) -> Site:
-    """The same, with little patience."""
+def impatient(site: Site, monkeypatch: pytest.MonkeyPatch) -> Site:
+    """The same site with short timeouts."""
     monkeypatch.setattr(site.browser, "_limits", SHORT_LIMITS)
     return site
 
 
-# ------------------------------------------------------------------------------- what a reader sees
+# ------------------------------------------------------------------------------- what is rendered
 
 
-async def test_a_page_drawn_by_a_script_is_given_as_it_was_drawn(site: Site) -> None:
+async def test_a_page_that_a_script_builds_is_rendered(site: Site) -> None:
     response = await site.visit(
         root=answer(
             b"<title>Shell</title><div id=root></div><script src=/app></script>",
@@ -113,14 +113,14 @@ async def test_a_page_drawn_by_a_script_is_given_as_it_was_drawn(site: Site) -> 
         ),
         app=f"root.innerHTML = '<h1>\\ub77c\\uba74</h1><p>{PROSE}'",
     )
-    assert (response.status, response.via, response.truncated) == (200, "browser", False)
+    assert (response.status, response.via) == (200, "browser")
     assert response.final_url == f"http://{SITE}:{site.server.port}/"
     assert response.headers["content-type"] == "text/html; charset=utf-8"
     assert response.headers["x-robots"] == "none"
     assert text(response) == f"라면\n{PROSE}"
 
 
-async def test_text_that_comes_late_is_waited_for(site: Site) -> None:
+async def test_the_browser_waits_for_text_that_loads_later(site: Site) -> None:
     drawn = await site.text(
         root="<p id=p>Loading</p><script>setTimeout(() => fetch('/late').then(r => r.text())"
         ".then(t => p.textContent = t), 700)</script>",
@@ -129,7 +129,7 @@ async def test_text_that_comes_late_is_waited_for(site: Site) -> None:
     assert drawn == PROSE
 
 
-async def test_a_challenge_that_resolves_gives_way_to_the_page_behind_it(site: Site) -> None:
+async def test_a_challenge_that_passes_gives_the_page_behind_it(site: Site) -> None:
     def gate(request: Request, writer: asyncio.StreamWriter) -> bytes:
         if "passed=1" in request.headers.get("cookie", ""):
             return answer(f"<p>{PROSE}".encode(), 200, HTML)
@@ -144,7 +144,7 @@ async def test_a_challenge_that_resolves_gives_way_to_the_page_behind_it(site: S
     assert (response.status, text(response)) == (200, PROSE)
 
 
-async def test_a_challenge_that_stays_is_given_with_its_status(site: Site) -> None:
+async def test_a_challenge_that_does_not_pass_is_returned_with_its_status(site: Site) -> None:
     response = await site.visit(root=answer(b"<p>Are you human?", 403, HTML))
     assert (response.status, text(response)) == (403, "Are you human?")
     with pytest.raises(Unreachable, match="status 503") as caught:
@@ -153,7 +153,7 @@ async def test_a_challenge_that_stays_is_given_with_its_status(site: Site) -> No
     assert text(caught.value.response) == "Are you human?"
 
 
-async def test_a_page_that_never_falls_silent_is_read(site: Site) -> None:
+async def test_a_page_that_sends_requests_without_end_is_read(site: Site) -> None:
     drawn = await site.text(
         root=f"<p>{PROSE}</p><p id=clock></p><script>"
         "setInterval(() => { clock.textContent = Date.now(); fetch('/?' + Date.now()) }, 20)"
@@ -162,7 +162,7 @@ async def test_a_page_that_never_falls_silent_is_read(site: Site) -> None:
     assert drawn.startswith(PROSE)
 
 
-async def test_a_page_without_an_end_is_read_as_far_as_it_came(site: Site) -> None:
+async def test_the_start_of_a_page_that_never_finishes_is_read(site: Site) -> None:
     async def stalls(request: Request, writer: asyncio.StreamWriter) -> None:
         writer.write(f"HTTP/1.1 200 OK\r\n{HTML}\r\n\r\n<p>{PROSE}</p>".encode())
         await asyncio.Event().wait()
@@ -170,7 +170,7 @@ async def test_a_page_without_an_end_is_read_as_far_as_it_came(site: Site) -> No
     assert await site.text(root=stalls) == PROSE
 
 
-async def test_frames_and_open_shadow_roots_are_read_where_they_stand(site: Site) -> None:
+async def test_frames_and_open_shadow_roots_are_read_at_their_places(site: Site) -> None:
     drawn = await site.text(
         root=f"""<p>first</p><my-card><b slot=name>given</b>unseen</my-card>
             <iframe src=http://other.example:{site.server.port}/frame></iframe>
@@ -220,7 +220,7 @@ async def test_a_page_cannot_interfere_with_its_reading(site: Site) -> None:
     assert drawn.split("\n") == ["in the form", "\ufffd", PROSE, "5 < 6 &amp;"]
 
 
-async def test_what_is_not_read_is_not_loaded(site: Site) -> None:
+async def test_images_media_and_fonts_are_not_loaded(site: Site) -> None:
     await site.visit(
         root=f"""<style>@font-face {{ font-family: f; src: url(/font.woff2) }}
             p {{ font-family: f }}</style><img src=/image.png>
@@ -233,23 +233,23 @@ async def test_what_is_not_read_is_not_loaded(site: Site) -> None:
     }  # fmt: skip
 
 
-# ------------------------------------------------------------------------------------- ways to fail
+# ------------------------------------------------------------------------------------- failures
 
 
-async def test_a_page_that_never_comes_is_unreachable(hasty: Site) -> None:
+async def test_a_server_that_does_not_reply_is_unreachable(impatient: Site) -> None:
     async def hangs(request: Request, writer: asyncio.StreamWriter) -> None:
         await asyncio.Event().wait()
 
     with pytest.raises(Unreachable, match="timed out"):
-        await hasty.visit(root=hangs)
+        await impatient.visit(root=hangs)
 
 
-async def test_a_connection_that_breaks_is_unreachable(site: Site) -> None:
+async def test_a_dropped_connection_is_unreachable(site: Site) -> None:
     with pytest.raises(Unreachable):
         await site.visit(root=b"")
 
 
-async def test_endless_redirects_lead_nowhere(site: Site) -> None:
+async def test_a_redirect_loop_is_dead(site: Site) -> None:
     with pytest.raises(Dead, match="redirect loop"):
         await site.visit(root=answer(b"", 302, "Location: /"))
     with pytest.raises(Dead, match="redirect loop"):
@@ -266,7 +266,7 @@ async def test_a_script_that_loops_for_ever_ends_only_its_page(
     assert await site.text(root=f"<p>{PROSE}") == PROSE
 
 
-async def test_a_page_that_swallows_memory_is_killed(site: Site) -> None:
+async def test_a_page_over_the_memory_limit_is_killed(site: Site) -> None:
     with pytest.raises(Unreachable, match="crashed"):
         await site.visit(
             root="<script>const all = []; setInterval(() => "
@@ -274,7 +274,7 @@ async def test_a_page_that_swallows_memory_is_killed(site: Site) -> None:
         )
 
 
-async def test_a_page_of_500_mb_is_cut_off(hasty: Site) -> None:
+async def test_a_page_of_500_mb_is_cut_off(impatient: Site) -> None:
     sent = 0
 
     async def floods(request: Request, writer: asyncio.StreamWriter) -> None:
@@ -287,7 +287,7 @@ async def test_a_page_of_500_mb_is_cut_off(hasty: Site) -> None:
             sent += len(part)
 
     try:
-        response = await hasty.visit(root=floods)
+        response = await impatient.visit(root=floods)
     except Unreachable:
         pass
     else:
@@ -295,7 +295,7 @@ async def test_a_page_of_500_mb_is_cut_off(hasty: Site) -> None:
     assert sent < 100_000_000
 
 
-async def test_dialogs_pop_ups_and_pleas_to_stay_hold_nothing_up(site: Site) -> None:
+async def test_dialogs_pop_ups_and_beforeunload_do_not_block_a_page(site: Site) -> None:
     drawn = await site.text(
         root=f"""<p>{PROSE}</p><p id=said></p><script>
             addEventListener('beforeunload', event => event.preventDefault());
@@ -307,7 +307,7 @@ async def test_dialogs_pop_ups_and_pleas_to_stay_hold_nothing_up(site: Site) -> 
     assert drawn == f"{PROSE}\nfalse null"
 
 
-async def test_a_download_is_no_page_and_is_not_kept(site: Site) -> None:
+async def test_a_download_is_unreachable_and_does_not_replace_its_page(site: Site) -> None:
     file = answer(b"x" * 1000, 200, "Content-Type: application/zip")
     with pytest.raises(Unreachable, match="download"):
         await site.visit(root=file)
@@ -315,7 +315,7 @@ async def test_a_download_is_no_page_and_is_not_kept(site: Site) -> None:
     assert drawn == PROSE
 
 
-async def test_a_host_without_an_address_is_dead(site: Site) -> None:
+async def test_an_unknown_host_is_dead(site: Site) -> None:
     with pytest.raises(Dead, match="no such host"):
         await site.browser.render("http://nowhere.example/")
     with pytest.raises(Dead, match="no such host"):
@@ -325,7 +325,7 @@ async def test_a_host_without_an_address_is_dead(site: Site) -> None:
 # -------------------------------------------------------------------------------------- the guard
 
 
-async def test_a_page_reaches_nothing_that_the_guard_refuses(site: Site) -> None:
+async def test_a_page_cannot_reach_an_address_that_the_guard_refuses(site: Site) -> None:
     reached: list[str] = []
 
     async def inside(request: Request, writer: asyncio.StreamWriter) -> None:
@@ -392,7 +392,9 @@ async def test_a_page_reaches_nothing_that_the_guard_refuses(site: Site) -> None
 
 
 @pytest.mark.parametrize("address", ["http://127.0.0.1:9999/", "https://inside.example/"])
-async def test_a_page_that_leads_inside_is_refused(site: Site, address: str) -> None:
+async def test_a_page_that_redirects_to_a_private_address_is_refused(
+    site: Site, address: str
+) -> None:
     with pytest.raises(Refused):
         await site.browser.render(address)
     with pytest.raises(Refused):
@@ -401,12 +403,12 @@ async def test_a_page_that_leads_inside_is_refused(site: Site, address: str) -> 
         await site.visit(root=f"<script>location = '{address}'</script>")
 
 
-# ----------------------------------------------------------------------------- browsers come and go
+# ----------------------------------------------------------------------------- restarts
 
 
 @asynccontextmanager
-async def leaving_nothing() -> AsyncIterator[Callable[[], psutil.Process]]:
-    """Gives what finds the browser that was started within; no process of it may stay."""
+async def no_process_left() -> AsyncIterator[Callable[[], psutil.Process]]:
+    """Give a function that finds the browser started inside. No process may be left at the end."""
     us = psutil.Process()
     before = set(us.children(recursive=True))
 
@@ -417,29 +419,29 @@ async def leaving_nothing() -> AsyncIterator[Callable[[], psutil.Process]]:
                 line = process.cmdline()
                 if "--remote-debugging-pipe" in line and "--type=" not in " ".join(line):
                     found.append(process)
-        return max(found, key=lambda process: process.pid)  # the other is a script that started it
+        return max(found, key=lambda process: process.pid)  # its launch script started earlier
 
     yield browser
     assert set(us.children(recursive=True)) <= before
 
 
-async def test_a_browser_that_dies_is_replaced_and_its_pages_tried_again() -> None:
-    async with leaving_nothing() as browser, site_of(LIMITS) as site:
+async def test_a_browser_that_dies_is_replaced_and_its_pages_are_retried() -> None:
+    async with no_process_left() as browser, open_site(LIMITS) as site:
         pages = [f"<p>{PROSE}"]
 
-        def strikes(request: Request, writer: asyncio.StreamWriter) -> bytes:
+        def kill_once(request: Request, writer: asyncio.StreamWriter) -> bytes:
             if len(site.server.requests) == 1:
                 browser().kill()
             return answer(pages[0].encode(), 200, HTML)
 
-        assert await site.text(root=strikes) == PROSE
+        assert await site.text(root=kill_once) == PROSE
         assert site.server.paths.count("/") == 2
         browser().kill()
         assert await site.text(root=pages[0]) == PROSE
 
 
-async def test_a_driver_that_dies_is_replaced() -> None:
-    async with leaving_nothing() as browser, site_of(LIMITS) as site:
+async def test_a_playwright_driver_that_dies_is_replaced() -> None:
+    async with no_process_left() as browser, open_site(LIMITS) as site:
         assert await site.text(root=f"<p>{PROSE}") == PROSE
         driver = [p for p in browser().parents() if p.ppid() == psutil.Process().pid]
         driver[0].kill()
@@ -448,15 +450,17 @@ async def test_a_driver_that_dies_is_replaced() -> None:
 
 async def test_a_browser_that_hangs_is_replaced(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(chromium, "_COMMAND_TIMEOUT", 1)
-    async with leaving_nothing() as browser, site_of(LIMITS) as site:
+    async with no_process_left() as browser, open_site(LIMITS) as site:
         assert await site.text(root=f"<p>{PROSE}") == PROSE
         browser().suspend()
         assert await site.text(root=f"<p>{PROSE}") == PROSE
 
 
-async def test_a_browser_is_replaced_in_time(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_browser_is_replaced_after_its_number_of_pages(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     monkeypatch.setattr(browser_module, "_MAX_PAGES", 2)
-    async with leaving_nothing() as browser, site_of(LIMITS) as site:
+    async with no_process_left() as browser, open_site(LIMITS) as site:
         assert await site.text(root=f"<p>{PROSE}") == PROSE
         first = browser()
         url = f"http://{SITE}:{site.server.port}/"
@@ -465,7 +469,9 @@ async def test_a_browser_is_replaced_in_time(monkeypatch: pytest.MonkeyPatch) ->
         assert browser() != first
 
 
-async def test_without_a_browser_it_is_said_what_to_do(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_missing_browser_is_an_error_that_says_what_to_install(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     monkeypatch.setattr(browser_module, "find", lambda: None)
     with pytest.raises(NoBrowser, match="install chromium"):
         async with Browser(Guard()):
