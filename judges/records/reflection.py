@@ -1,13 +1,14 @@
 """Text that a page only repeats from its URL."""
 
 import tomllib
-from bisect import bisect_left
+from array import array
+from bisect import bisect_left, bisect_right
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property
 from importlib.resources import files
-from itertools import pairwise
+from itertools import accumulate, pairwise
 from typing import NamedTuple
 from urllib.parse import unquote
 
@@ -135,15 +136,11 @@ class _Part:
         """Its words, the longest first."""
         return sorted(set(self.words), key=lambda word: (-len(word), word))
 
-    @property
-    def longest(self) -> list[str]:
-        """Words of which a run of four fifths of the part must have one."""
-        return self.distinct[: len(self.words) // 5 + 1]
-
 
 _LONG = 4.0  # words
 _MOST_STARTS = 8
 _WHOLE = 0.8  # of the words of a part
+_FIRST = 3  # words of a part that the page cuts stand there, at least
 _ALONE = 2  # other words in a sentence
 
 
@@ -221,6 +218,7 @@ class _Run(NamedTuple):
 class _Line:
     """A line of a page. `folded` has its words in the form in which they are compared."""
 
+    number: int
     start: int
     text: str
     folded: str
@@ -232,35 +230,58 @@ class _Line:
 
 class _Page:
     def __init__(self, text: str) -> None:
-        self._text = text
         self._folded = folded(text)
-        self._lines: list[_Line] = []
-        at = 0
-        for line, form in zip(text.split("\n"), self._folded.split("\n"), strict=True):
-            if line:
-                self._lines.append(_Line(at, line, form))
-            at += len(line) + 1
+        self._texts, self._forms = text.split("\n"), self._folded.split("\n")
+        self._starts = array("Q", accumulate((len(line) + 1 for line in self._texts), initial=0))
+        self._form_starts = array("Q", accumulate((len(f) + 1 for f in self._forms), initial=0))
+        self._lines: dict[int, _Line] = {}
 
     def reflections_of(self, part: _Part) -> list[Place]:
         """Where a part is reflected, by the rules of `without_reflections`."""
-        if not any(word in self._folded for word in part.longest) and not part.typed:
-            return []
         if part.typed:
+            lines = map(self._line, range(len(self._texts)))
             return [
                 self._place(line, run)
-                for line in self._lines
+                for line in lines
                 for run in self._runs(line, part)
                 if self._is_typed_reflection(line, run, part)
             ]
         whole = {
-            number: found
-            for number, line in enumerate(self._lines)
-            if any(word in line.folded for word in part.longest)
-            and (found := [run for run in self._runs(line, part) if self._is_echo(line, run, part)])
+            line.number: found
+            for line in self._lines_with_whole(part)
+            if (found := [run for run in self._runs(line, part) if self._is_echo(line, run, part)])
         }
         if not whole or self._says_more(whole):
             return []
         return [self._place(self._lines[n], run) for n, found in whole.items() for run in found]
+
+    def _line(self, number: int) -> _Line:
+        if number not in self._lines:
+            self._lines[number] = _Line(
+                number, self._starts[number], self._texts[number], self._forms[number]
+            )
+        return self._lines[number]
+
+    def _lines_with_whole(self, part: _Part) -> Iterator[_Line]:
+        """The lines that have enough words of a part for a run that is whole: all but a fifth, or
+        the first ones."""
+        can_miss, first = len(part.words) // 5, part.words[:_FIRST]
+        missing = sum(word not in self._folded for word in part.distinct)
+        if missing <= can_miss or all(word in self._folded for word in first):
+            # One of these words stands in each such line.
+            needed = {*part.distinct[: can_miss + 1], max(first, key=len)}
+            numbers = {number for word in needed for number in self._lines_with(word)}
+            for line in map(self._line, sorted(numbers)):
+                missing = sum(word not in line.folded for word in part.distinct)
+                if missing <= can_miss or all(word in line.folded for word in first):
+                    yield line
+
+    def _lines_with(self, word: str) -> Iterator[int]:
+        at = self._folded.find(word)
+        while at >= 0:
+            number = bisect_right(self._form_starts, at) - 1
+            yield number
+            at = self._folded.find(word, self._form_starts[number + 1])
 
     def _place(self, line: _Line, run: _Run) -> Place:
         words = line.words
@@ -322,8 +343,8 @@ class _Page:
             for word in self._lines[number].words[run.first : run.end]
         }
         rest = "\n".join(
-            _without_runs(line.words, whole[number]) if number in whole else line.folded
-            for number, line in enumerate(self._lines)
+            _without_runs(self._lines[number].words, whole[number]) if number in whole else form
+            for number, form in enumerate(self._forms)
         )
         numbers = {word for word in said if _is_number(word)}
         longer = {word[:_STEM] for word in said - numbers if len(word) >= _LONGER}

@@ -127,6 +127,7 @@ class Written(TokenString):
         self.source = source
         self.spaced = " ".join(filter(None, pieces))
         self._lengths = array("Q", map(len, pieces))
+        self._line_pieces: dict[int, list[tuple[int, int]]] = {}
         super().__init__(self.spaced)
 
     def places(self, needle: Sequence[str], numbered: bool) -> Iterator[Place]:
@@ -140,25 +141,22 @@ class Written(TokenString):
 
     def in_source(self, place: Place) -> Place:
         """The part of `source` for a place in the token string."""
-        starts, _ = self._pieces
         first = bisect_right(self._offsets, place.start) - 1
         last = bisect_left(self._offsets, place.end) - 1
-        begin, _ = self._in_piece(first, place.start - self._offsets[first])
-        _, end = self._in_piece(last, place.end - self._offsets[last])
-        return Place(starts[first] + begin, starts[last] + end)
+        begin, size = self._piece(first)
+        start = begin + self._inside_piece(first, size, place.start, at_end=False)
+        begin, size = self._piece(last)
+        return Place(start, begin + self._inside_piece(last, size, place.end, at_end=True))
 
-    def _in_piece(self, number: int, offset: int) -> tuple[int, int]:
-        """The part of a piece that is certain to have the token that begins or ends at `offset` of
-        the piece's tokens: where it begins or ends, twice, or else the whole piece."""
-        starts, ends = self._pieces
-        size = ends[number] - starts[number]
+    def _inside_piece(self, number: int, size: int, offset: int, at_end: bool) -> int:
+        """How many characters of a piece stand before `offset` of the token string. If a character
+        of the piece is not one of its tokens, this is unknown: the start or the end of the piece is
+        taken."""
         begin = self._offsets[number]
-        end = self._offsets[number + 1] - 1 if number + 1 < len(starts) else len(self.spaced)
-        spaces = self.spaced.count(" ", begin, end)
-        if end - begin - spaces != size:  # a character of the piece is not one of its tokens
-            return 0, size
-        at = offset - self.spaced.count(" ", begin, begin + offset)
-        return at, at
+        end = begin + self._lengths[number]
+        if end - begin - self.spaced.count(" ", begin, end) != size:
+            return size if at_end else 0
+        return offset - begin - self.spaced.count(" ", begin, offset)
 
     @cached_property
     def whole_numbers(self) -> str:
@@ -171,23 +169,47 @@ class Written(TokenString):
     def _inside_numbers(self) -> frozenset[int]:
         """Where a group of digits begins that belongs to the number before it."""
         gaps = number_gaps(self.source)
-        if not gaps:
-            return frozenset()
-        starts, _ = self._pieces
-        return frozenset(self._offsets[bisect_left(starts, gap)] for gap in gaps)
+        return frozenset(self._offsets[self._piece_at(gap)] for gap in gaps)
+
+    # A piece is the text between white space. Most lines of a page are never searched for pieces.
+
+    def _piece(self, number: int) -> tuple[int, int]:
+        """The start and the size of a piece of the source."""
+        line = bisect_right(self._pieces_before, number) - 1
+        start, end = self._pieces_of(line)[number - self._pieces_before[line]]
+        return self._line_starts[line] + start, end - start
+
+    def _piece_at(self, offset: int) -> int:
+        """The number of the piece that begins at `offset` of the source, or has it inside."""
+        line = bisect_right(self._line_starts, offset) - 1
+        at = offset - self._line_starts[line]
+        inside = bisect_right(self._pieces_of(line), at, key=lambda span: span[0]) - 1
+        return self._pieces_before[line] + inside
+
+    def _pieces_of(self, line: int) -> list[tuple[int, int]]:
+        if line not in self._line_pieces:
+            text = self._lines[line]
+            self._line_pieces[line] = [piece.span() for piece in re.finditer(r"\S+", text)]
+        return self._line_pieces[line]
 
     @cached_property
-    def _pieces(self) -> tuple["array[int]", "array[int]"]:
-        """Where each piece of the source between white space begins and ends, without those that
-        have no token."""
-        spans = [piece.span() for piece in re.finditer(r"\S+", self.source)]
-        kept = [span for span, length in zip(spans, self._lengths, strict=True) if length]
-        return array("Q", (start for start, _ in kept)), array("Q", (end for _, end in kept))
+    def _lines(self) -> list[str]:
+        return self.source.split("\n")
+
+    @cached_property
+    def _line_starts(self) -> "array[int]":
+        return array("Q", accumulate((len(line) + 1 for line in self._lines), initial=0))
+
+    @cached_property
+    def _pieces_before(self) -> "array[int]":
+        """How many pieces stand before each line."""
+        return array("Q", accumulate((len(line.split()) for line in self._lines), initial=0))
 
     @cached_property
     def _offsets(self) -> "array[int]":
-        """Where the tokens of each of those pieces begin in the token string."""
-        lengths = (length + 1 for length in self._lengths if length)
+        """Where the tokens of each piece begin in the token string. A piece without a token has the
+        offset of the next one."""
+        lengths = (length + 1 if length else 0 for length in self._lengths)
         return array("Q", accumulate(lengths, initial=0))[:-1]
 
 
