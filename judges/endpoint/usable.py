@@ -8,13 +8,13 @@ attempt says what was wrong.
   what is wrong with it.
 - A reply that was refused or stopped by a content filter is repeated once.
 - A reply that was cut off is repeated with more room, then with a request for a shorter reason.
-- An endpoint whose replies are usually usable, and which fails one request in different ways, fails
-  at random. Only such a request gets ATTEMPTS more attempts.
+- Some endpoints fail at random: their faults are of several kinds, most of their replies are
+  usable, and most repeats succeed. There a request gets ATTEMPTS more attempts, from the beginning.
 """
 
 import asyncio
 from collections import defaultdict
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -38,23 +38,53 @@ FEWEST = 3
 """Requests without a usable reply that never stop a run if they are fewer."""
 
 _MORE_ROOM = 4  # times the tokens at which a reply was cut off
-_USUALLY = 0.75  # share of the replies that must be usable for a fault to be at random
+_MOST = 0.75  # share of usable replies, if an endpoint fails at random
 _MOST_SHOWN = 2_000  # characters of an unusable reply in a repeat
 _LONGEST_REASON = 500
 _LONGEST_EXCERPT = 200
 
 
-async def ask_until_usable(
-    ask: Ask, request: Request, is_reliable: Callable[[], bool] = lambda: False
-) -> Reply:
+@dataclass(slots=True)
+class History:
+    """The replies to the requests of one role: how many were usable, also among the repeats, and
+    the kinds of faults."""
+
+    replies: int = 0
+    usable: int = 0
+    repeats: int = 0
+    usable_repeats: int = 0
+    faults: set[Fault] = field(default_factory=set)
+
+    def add(self, request: Request, fault: Fault | None) -> None:
+        """Count a reply. `fault` is None if it is usable."""
+        self.replies += 1
+        self.usable += fault is None
+        if request.attempt > 1:
+            self.repeats += 1
+            self.usable_repeats += fault is None
+        if fault is not None:
+            self.faults.add(fault)
+
+    @property
+    def fails_at_random(self) -> bool:
+        """Whether another attempt may succeed although three have failed."""
+        return (
+            len(self.faults) > 1
+            and self.usable >= _MOST * self.replies
+            and 2 * self.usable_repeats > self.repeats
+        )
+
+
+async def ask_until_usable(ask: Ask, request: Request, history: History | None = None) -> Reply:
     """A usable reply to a request; its usage counts all attempts.
 
     A batched request keeps the good items of every reply and asks again for the others only. If
-    some are left without an answer, the reply names them in `unanswered`. `is_reliable` says if the
-    endpoint's replies are usually usable.
+    some are left without an answer, the reply names them in `unanswered`. Every reply is added to
+    `history`.
 
     Raises UnusableReply if no attempt got a usable reply, and what `ask` raises.
     """
+    history = history or History()
     used = Usage()
     good: dict[str, Any] = {}
     faults: list[Fault] = []
@@ -65,12 +95,13 @@ async def ask_until_usable(
         except UnusableReply as fault:
             unusable = fault
         else:
+            history.add(current, None)
             return Reply({**good, **reply.value}, used + reply.usage)
+        history.add(current, unusable.fault)
         used += unusable.usage
         good.update(unusable.good)
         faults.append(unusable.fault)
-        at_random = len(set(faults)) > 1 and is_reliable()
-        if current.attempt >= (2 * ATTEMPTS if at_random else ATTEMPTS):
+        if current.attempt >= (2 * ATTEMPTS if history.fails_at_random else ATTEMPTS):
             break
         if faults.count("refused") == REFUSALS:
             break
@@ -155,16 +186,14 @@ _LAST = "This is the last attempt: compare every field with the schema before yo
 @dataclass(slots=True)
 class _Start:
     """The first requests of one role. `open` counts requests without an end, `failed` those that
-    ended without a usable reply, `usable` and `replies` count replies. `gate` lets FIRST requests
-    through until `is_open`."""
+    ended without a usable reply. `gate` lets FIRST requests through until `is_open`."""
 
     gate: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(FIRST))
     is_open: bool = False
     proven: bool = False
     open: int = 0
     failed: int = 0
-    usable: int = 0
-    replies: int = 0
+    history: History = field(default_factory=History)
     stopped: str = ""
 
     @property
@@ -172,9 +201,6 @@ class _Start:
         """Requests without a usable reply that stop the run: FIRST, or a third of the requests in
         flight if that is less, but not fewer than FEWEST."""
         return min(FIRST, max(FEWEST, (self.open + self.failed - 1) // 3))
-
-    def is_reliable(self) -> bool:
-        return self.usable >= _USUALLY * self.replies
 
 
 class UntilUsable:
@@ -211,9 +237,8 @@ class UntilUsable:
         if start.stopped:
             raise NeverUsable(start.stopped)
         try:
-            reply = await ask_until_usable(self._ask, request, start.is_reliable)
+            reply = await ask_until_usable(self._ask, request, start.history)
         except UnusableReply as unusable:
-            start.replies += unusable.usage.calls
             if not start.proven:
                 start.failed += 1
                 if start.failed >= start.limit:
@@ -223,8 +248,6 @@ class UntilUsable:
         except Exception:
             start.is_open = True  # a fault of another kind must not hold up the other requests
             raise
-        start.replies += reply.usage.calls
-        start.usable += 1
         self.note_usable(request.role)
         return reply
 

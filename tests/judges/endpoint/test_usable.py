@@ -3,6 +3,7 @@
 import asyncio
 import json
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
@@ -18,7 +19,14 @@ from judges.endpoint.questions import (
     UnusableReply,
     Usage,
 )
-from judges.endpoint.usable import ATTEMPTS, FEWEST, FIRST, UntilUsable, ask_until_usable
+from judges.endpoint.usable import (
+    ATTEMPTS,
+    FEWEST,
+    FIRST,
+    History,
+    UntilUsable,
+    ask_until_usable,
+)
 
 REQUEST = Request("judge", "m", "low", "the rules", "the record", "{}")
 BATCH = replace(REQUEST, role="cells", items=4)
@@ -149,27 +157,51 @@ async def test_a_request_that_is_a_repeat_already_has_fewer_attempts_left() -> N
 
 
 DIFFERENT = (bad("no object"), bad("empty"), bad("not by the schema"), bad("broken object"))
+AT_RANDOM = {
+    "replies": 40, "usable": 30, "repeats": 10, "usable_repeats": 6, "faults": {"empty", "refused"},
+}  # fmt: skip
 
 
 @pytest.mark.parametrize(
-    ("ends", "reliable", "attempts"),
+    ("changes", "at_random"),
     [
-        (DIFFERENT, True, 6),  # such an endpoint fails at random
-        (DIFFERENT, False, 3),  # such a model does not know how to answer
-        ((bad(),), True, 3),  # such a request gets the same reply each time
-        ((bad(), bad("refused"), bad("refused")), True, 3),
+        ({}, True),
+        ({"usable": 29}, False),  # such a model does not know how to answer
+        ({"usable_repeats": 5}, False),  # such requests get the same reply each time
+        ({"faults": {"empty"}}, False),
     ],
 )
-async def test_only_faults_at_random_get_more_attempts(
-    ends: tuple[UnusableReply, ...], reliable: bool, attempts: int
-) -> None:
-    model = Model(*ends)
+def test_when_an_endpoint_fails_at_random(changes: dict[str, Any], at_random: bool) -> None:
+    assert History(**{**AT_RANDOM, **changes}).fails_at_random is at_random
+
+
+def test_a_history_counts_replies() -> None:
+    history = History()
+    history.add(REQUEST, "empty")
+    history.add(replace(REQUEST, attempt=2), "refused")
+    history.add(replace(REQUEST, attempt=3), None)
+    history.add(REQUEST, None)
+    assert history == History(4, 2, 2, 1, {"empty", "refused"})
+
+
+@pytest.mark.parametrize("factor", [10, 0])
+async def test_only_an_endpoint_that_fails_at_random_gets_more_attempts(factor: int) -> None:
+    history = History(40 * factor, 40 * factor, 10 * factor, 10 * factor)
+    model = Model(*DIFFERENT)
     with pytest.raises(UnusableReply):
-        await ask_until_usable(model, REQUEST, lambda: reliable)
-    assert len(model.asked) == attempts
-    if attempts == 6:
+        await ask_until_usable(model, REQUEST, history)
+    assert len(model.asked) == (2 * ATTEMPTS if factor else ATTEMPTS)
+    if factor:
         assert model.asked[3].turns == ()  # from the beginning
         assert model.asked[4].turns
+    assert history.replies == 40 * factor + len(model.asked)
+
+
+async def test_two_refusals_are_enough_at_random_too() -> None:
+    model = Model(bad(), bad("refused"), bad("refused"))
+    with pytest.raises(UnusableReply):
+        await ask_until_usable(model, REQUEST, History(400, 400, 100, 100))
+    assert len(model.asked) == 3
 
 
 # ----------------------------------------------------------------------------------------- batches
@@ -317,18 +349,14 @@ async def settle() -> None:
         await asyncio.sleep(0)
 
 
-async def test_a_request_is_reliable_by_the_share_of_usable_replies() -> None:
-    def ends(usable: int, attempts: int) -> Model:
-        return Model(*[GOOD] * usable, *DIFFERENT, *[bad()] * attempts)
-
-    for before, attempts in ((20, 6), (3, 3)):
-        ask = UntilUsable(model := ends(before, 9))
-        for _ in range(before):
-            await ask(REQUEST)
-        ask._starts["judge"].replies += 4  # unusable ones
-        with pytest.raises(UnusableReply):
-            await ask(REQUEST)
-        assert len(model.asked) == before + attempts
+async def test_the_requests_of_a_role_share_their_history() -> None:
+    once_bad = [end for fault in DIFFERENT for end in (fault, *[GOOD] * 9)]
+    ask = UntilUsable(model := Model(*once_bad, *once_bad, bad()))
+    for _ in range(72):
+        await ask(REQUEST)
+    with pytest.raises(UnusableReply):
+        await ask(REQUEST)
+    assert len(model.asked) == 80 + 2 * ATTEMPTS
 
 
 def test_a_correction_fits_a_request() -> None:
