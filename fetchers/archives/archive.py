@@ -19,6 +19,8 @@ from fetchers.urls import canonical, without_credentials
 
 MAX_BODY = 20_000_000  # bytes of a decoded body; longer ones are cut off
 MAX_REDIRECTS = 10
+# Part of the key of the damage that is known of a file. Raise it if a file gives other messages.
+DAMAGE_VERSION = 1
 _REDIRECTS = (301, 302, 303, 307, 308)
 
 
@@ -161,15 +163,16 @@ class _Index:
 class Archives:
     """WARC files, searched by URL. Of several captures of one URL, the newest counts.
 
-    Records of the types response, resource, conversion and revisit are pages. The first `fetch`
-    reads the files once and makes an index of their captures. `problems` then has a message for
-    each damaged record, with file and offset, whether or not anybody asks for the record. Raises
-    ArchiveError if a file is missing, is not a WARC file, or has no readable record.
+    Records of the types response, resource, conversion and revisit are pages. `index`, or the first
+    `fetch`, reads the files once and makes an index of their captures. `problems` then has a
+    message for each damaged record, with file and offset, whether or not anybody asks for the
+    record. Raises ArchiveError if a file is missing, is not a WARC file, or has no readable record.
     """
 
     def __init__(self, paths: Iterable[Path | str]) -> None:
-        self.problems: list[str] = []
         self._paths = [Path(path) for path in paths]
+        self._digests: dict[Path, bytes] = {}
+        self._damage: dict[Path, list[str]] = {path: [] for path in self._paths}
         for path in self._paths:
             try:
                 warc.check(path)
@@ -179,8 +182,33 @@ class Archives:
 
     async def digest(self) -> str:
         """Compute a digest of all archives; their order does not matter."""
-        digests = await asyncio.to_thread(lambda: sorted(set(map(_digest_of, self._paths))))
-        return sha256(b"".join(digests)).hexdigest()
+        digests = await self.digests()
+        return sha256(b"".join(sorted(set(digests.values())))).hexdigest()
+
+    async def digests(self) -> dict[Path, bytes]:
+        """Compute the digest of each file, once. Raises ArchiveError if one cannot be read."""
+        if not self._digests:
+            self._digests = await asyncio.to_thread(
+                lambda: {path: _digest_of(path) for path in self._paths}
+            )
+        return self._digests
+
+    @property
+    def problems(self) -> list[str]:
+        """A message for each damaged record that is known, with file and offset."""
+        return [f"{path}: {message}" for path in self._damage for message in self._damage[path]]
+
+    def damage(self, path: Path) -> list[str]:
+        """Give the messages for one file, without its name. Complete after `index`."""
+        return self._damage[path]
+
+    def recall_damage(self, path: Path, messages: Iterable[str]) -> None:
+        """Take over the messages that an earlier call has found for the same file."""
+        self._damage[path] = list(messages)
+
+    async def index(self) -> None:
+        """Read all files and make the index, unless this is done. Raises ArchiveError."""
+        await self._indexed()
 
     async def fetch(self, url: str) -> Response | None:
         """Give the newest capture of a URL, after captured redirects; None if there is none.
@@ -205,9 +233,9 @@ class Archives:
             raise _unusable(error.filename or "the temporary folder", error) from None
 
     def _report(self, path: Path, offset: int, message: str) -> None:
-        problem = f"{path}: at byte {offset}: {message}"
-        if problem not in self.problems:
-            self.problems.append(problem)
+        problem = f"at byte {offset}: {message}"
+        if problem not in self._damage[path]:
+            self._damage[path].append(problem)
 
 
 def _unusable(path: Path | str, error: Exception) -> ArchiveError:

@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping
 from contextlib import AsyncExitStack
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, Self
 
 import orjson
@@ -18,7 +19,7 @@ from cache.errors import MissingBody
 from cache.folder import Cache
 from cache.keys import digest
 from fetchers.address import Guard
-from fetchers.archives.archive import Archives
+from fetchers.archives.archive import DAMAGE_VERSION, Archives
 from fetchers.page import (
     Dead,
     Page,
@@ -91,6 +92,9 @@ class BrowserMissing(Exception):
     """No browser is installed: nothing can be rendered in this call."""
 
 
+_DAMAGE: Callable[[bytes], list[str]] = decoder(list[str])
+
+
 class Pages:
     """Pages by URL, with the stages that make them: archive, fetch, extract, render, unreachable.
 
@@ -126,6 +130,7 @@ class Pages:
         """Open archives and http client. Raises ArchiveError if an archive cannot be used."""
         self._archives = Archives(self._settings.pages)
         self._archive_digest = await self._archives.digest() if self._settings.pages else ""
+        await self._find_damage()
         self._http = await self._stack.enter_async_context(
             Http(self._guard, Limits(connections=self._settings.fetch_workers))
         )
@@ -133,6 +138,28 @@ class Pages:
 
     async def __aexit__(self, *error: Any) -> None:
         await self._stack.__aexit__(*error)
+
+    async def _find_damage(self) -> None:
+        """Name the damaged records in the archives, also if all their pages are in the cache.
+
+        The messages for a file are kept in the ledger by its digest, so that one call reads it.
+        """
+        ledger, archives = self._cache.ledger, self._archives
+        keys = {
+            path: digest(DAMAGE_VERSION, content.hex())
+            for path, content in (await archives.digests()).items()
+        }
+        known = await ledger.get_many("damage", list(keys.values()))
+        unread: dict[bytes, Path] = {}
+        for path, key in keys.items():
+            try:
+                archives.recall_damage(path, _DAMAGE(known[key]))
+            except (KeyError, ValueError):
+                unread[key] = path
+        if unread:
+            await archives.index()
+            rows = [(key, orjson.dumps(archives.damage(path))) for key, path in unread.items()]
+            await ledger.append_many("damage", rows)
 
     def _make_nodes(self) -> list[Node[Any, Any]]:
         settings, ledger, offline = self._settings, self._cache.ledger, self._settings.offline
