@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from grader.grader import Grader
-from grader.lines import Unusable, parse_object, read_lines
+from grader.lines import BadInput, parse_object, read_lines
 from grader.runs.submissions import Submission, read_record, read_submission
 from grader.settings import Settings
 from grader.tasks.collection import CollectionTask
@@ -87,14 +87,14 @@ def _read(package: Package, faults: list[Fault]) -> Iterator[_Fixtures]:
             data = parse_object(raw)
             expect = data.get("expect")
             if not isinstance(expect, dict) or not expect:
-                raise Unusable("has no field `expect`, or an empty one")
+                raise BadInput("has no field `expect`, or an empty one")
             if not isinstance(task, CollectionTask):
                 whole = read_submission(task, {**data, "run": RUN, "rollout": place})
                 yield _Fixtures(whole, [place], [expect])
                 continue
             records.append(read_record(len(records), data, task))
-        except Unusable as fault:
-            faults.append(Fault(place, "", str(fault)))
+        except BadInput as error:
+            faults.append(Fault(place, "", str(error)))
         else:
             places.append(place)
             expected.append(expect)

@@ -1,4 +1,4 @@
-"""Files of JSON lines: plain, gzipped or standard input, read line by line."""
+"""Reads files of JSON lines: plain, gzipped, from a pipe or from standard input."""
 
 import errno
 import gzip
@@ -16,20 +16,20 @@ import orjson
 from grader.printing import printable
 
 LONGEST_LINE = 1 << 28
-"""Bytes. A longer line is passed over, so that a file without line ends cannot fill the memory."""
+"""Bytes. A longer line is rejected, so that a file without line ends cannot fill the memory."""
 STANDARD_INPUT = "-"
 WHOLE = ".json"
-"""How the name of a file ends that is one object, over any number of lines."""
+"""The end of the name of a file that holds one JSON object, over any number of lines."""
 
 _BOM = b"\xef\xbb\xbf"
 
 
-class Unusable(ValueError):
-    """Why a line, or a part of it, cannot be used."""
+class BadInput(ValueError):
+    """Why a line, a record or a value of the input cannot be used."""
 
 
 class OutputError(Exception):
-    """The results cannot be written where they were asked for; the message says why."""
+    """The results cannot be written; the message says where, and why."""
 
 
 def _identity(path: Path) -> object:
@@ -52,10 +52,10 @@ def check_not_inputs(results: Iterable[Path], inputs: Iterable[Path]) -> None:
 def read_lines(
     path: str, reject: Callable[[str, str], None], at: Callable[[int], None] = lambda offset: None
 ) -> Iterator[tuple[str, bytes]]:
-    """The lines of a file that are not blank, each with its place (FILE:LINE). Blocking.
+    """Yield the lines of a file that are not blank, each with its place (FILE:LINE). Blocking.
 
-    `reject` gets the place and the reason of what cannot be read; `at` the bytes of the file
-    that were read so far.
+    `reject` is called with the place and the reason for a line that cannot be read, and for the
+    rest of a file that cannot be read. `at` is called with the number of bytes read so far.
     """
     number, shown = 0, printable(path)
     try:
@@ -70,7 +70,7 @@ def read_lines(
                 if measured:
                     at(source.tell())
                 if len(line) == LONGEST_LINE:
-                    reject(place, f"longer than {LONGEST_LINE} bytes")
+                    reject(place, f"longer than {LONGEST_LINE:,} bytes")
                     while line and not line.endswith(b"\n"):
                         line = read(1 << 20)
                 elif line := line.removeprefix(_BOM).strip():
@@ -83,54 +83,55 @@ def read_lines(
 def read_objects(
     path: str, reject: Callable[[str, str], None]
 ) -> Iterator[tuple[str, dict[str, Any]]]:
-    """The lines of a file as JSON objects; `reject` gets those that are none, too."""
+    """Yield the lines of a file as JSON objects. Lines that are not an object are rejected too; see
+    `read_lines`."""
     for place, raw in read_lines(path, reject):
         try:
             yield place, parse_object(raw)
-        except Unusable as fault:
-            reject(place, str(fault))
+        except BadInput as error:
+            reject(place, str(error))
 
 
 def parse_object(raw: bytes) -> dict[str, Any]:
-    """One JSON object. What other writers leave in it but JSON cannot hold is replaced: a lone
-    surrogate by `?`, NaN and infinite numbers by null.
+    """Read one JSON object. Values that other programs write but JSON does not have are replaced:
+    lone surrogates by `?`, NaN and infinite numbers by null.
 
-    Raises Unusable.
+    Raises BadInput if it is not a JSON object.
     """
     value = parse_json(raw)
     if not isinstance(value, dict):
-        raise Unusable("not a JSON object")
+        raise BadInput("not a JSON object")
     return value
 
 
 def parse_json(raw: bytes) -> Any:
-    """As `parse_object`, for any JSON value."""
+    """Read any JSON value, as `parse_object` does."""
     try:
         return orjson.loads(raw)
     except orjson.JSONDecodeError as error:
         reason = str(error)
-    try:  # the standard parser takes lone surrogates, ours does not
+    try:  # the standard parser reads lone surrogates, orjson does not
         value = json.loads(
             raw.decode(), parse_constant=lambda name: None, parse_float=_finite, parse_int=_whole
         )
         return orjson.loads(json.dumps(value, ensure_ascii=False).encode("utf-8", "replace"))
     except (ValueError, RecursionError):
-        raise Unusable(f"unreadable JSON: {reason}") from None
+        raise BadInput(f"unreadable JSON: {reason}") from None
 
 
 def check_writable(value: Any) -> None:
-    """Raises Unusable for what was read but cannot be written: what nests too deep."""
+    """Raise BadInput for a value that was read but cannot be written, because it nests too deep."""
     try:
         orjson.dumps(value)
     except orjson.JSONEncodeError as error:
-        raise Unusable(f"cannot be written again: {error}") from None
+        raise BadInput(f"cannot be written again: {error}") from None
 
 
 def _open(path: str) -> BinaryIO:
     if path == STANDARD_INPUT:
-        if sys.stdin is None:  # by now its number may stand for any other file
-            raise OSError(errno.EBADF, "it is closed")
-        return open(0, "rb", closefd=False)  # left open, for whoever reads it next
+        if sys.stdin is None:  # its number may belong to another file now
+            raise OSError(errno.EBADF, "standard input is closed")
+        return open(0, "rb", closefd=False)  # it stays open for other readers
     return Path(path).open("rb")
 
 

@@ -6,8 +6,8 @@ from typing import Any
 
 from grader.call import Call, CallReport
 from grader.kinds.collection.kind import CollectionKind
-from grader.lines import Unusable, check_writable, parse_object, read_lines
-from grader.runs.spool import Spool
+from grader.lines import BadInput, check_writable, parse_object, read_lines
+from grader.runs.groups import LineGroups
 from grader.runs.submissions import Name, Reject
 from grader.tasks.collection import CollectionTask
 from grader.tasks.packages import AnyTask
@@ -33,26 +33,30 @@ def rescore(
 def _graded(
     records: Path, kinds: Mapping[str, CollectionKind], reject: Callable[[Reject], None]
 ) -> Iterator[tuple[Name, list[dict[str, Any]]]]:
-    """The rows of each submission, which may stand anywhere in the file."""
-    with Spool[Name]() as spool:
-        for place, raw in read_lines(str(records), lambda *fault: reject(Reject(*fault))):
+    """Yield the rows of each submission. They may stand anywhere in the file."""
+    with LineGroups[Name]() as groups:
+        for place, raw in read_lines(
+            str(records), lambda where, reason: reject(Reject(where, reason))
+        ):
             try:
                 row = parse_object(raw)
                 check_writable(row)
                 name = _name(row, kinds)
                 kinds[name[1]].read(row)
-            except ValueError as fault:
-                reject(Reject(place, str(fault)))
+            except ValueError as error:
+                reject(Reject(place, str(error)))
             else:
-                spool.add(name, place, raw)
-        for name, lines in spool:
+                groups.add(name, place, raw)
+        for name, lines in groups:
             yield name, [parse_object(raw) for _, raw in lines]
 
 
 def _name(row: Mapping[str, Any], kinds: Mapping[str, CollectionKind]) -> Name:
     match row:
         case {"kind": "table" | "answer" as kind}:
-            raise Unusable(f"a row of kind {kind}: only collections are scored from rows")
+            raise BadInput(f"a row of kind {kind}: only collections can be scored from rows")
         case {"run": str(run), "task": str(task), "rollout": str(rollout)} if task in kinds:
             return run, task, rollout
-    raise Unusable(f"a row of no loaded collection, or without a name: {row.get('task')!r}")
+    raise BadInput(
+        f"not a row of a loaded collection, or a name is missing: task {row.get('task')!r}"
+    )

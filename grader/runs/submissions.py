@@ -1,7 +1,5 @@
-"""Run files to submissions and records; raw responses to records (formats.md, 2)."""
+"""Reads run files as submissions and records (formats.md, section 2)."""
 
-import json
-import re
 import sys
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -12,15 +10,15 @@ from typing import Any
 from grader.lines import (
     STANDARD_INPUT,
     WHOLE,
-    Unusable,
+    BadInput,
     check_writable,
-    parse_json,
     parse_object,
     read_lines,
 )
 from grader.printing import printable
+from grader.runs.groups import LineGroups
+from grader.runs.responses import records_in
 from grader.runs.shapes import line_of_search_evals, line_of_widesearch
-from grader.runs.spool import Spool
 from grader.tasks.collection import CollectionTask
 from grader.tasks.packages import AnyTask
 from judges.records.record import Record
@@ -28,11 +26,11 @@ from judges.records.record import Record
 
 @dataclass(frozen=True, slots=True)
 class Submission:
-    """What one system (`run`) handed in for one task in one attempt (`rollout`).
+    """The output of one system (`run`) for one task in one attempt (`rollout`).
 
-    `where` is FILE:LINE of its (first) line, empty for one from memory. `error` is what the
-    attempt failed with, empty where it did not. A collection has `records`; a table and an answer
-    have the system's raw text (`response`). `trajectory` is any JSON.
+    `where` is the FILE:LINE of its first line, or empty if it was made in memory. `error` is the
+    error of a failed attempt, or empty. A collection has `records`; a table and an answer have the
+    raw text of the system (`response`). `trajectory` is any JSON.
     """
 
     task: AnyTask
@@ -47,13 +45,13 @@ class Submission:
 
     @property
     def size(self) -> int:
-        """How many lines of records.jsonl it will be, about."""
+        """About how many lines of records.jsonl it makes."""
         return len(self.records) or 1
 
 
 @dataclass(frozen=True, slots=True)
 class Reject:
-    """A line, or a record of a line, that no submission can take; `where` is FILE:LINE."""
+    """A line, or a record of a line, that is part of no submission; `where` is FILE:LINE."""
 
     where: str
     reason: str
@@ -65,12 +63,12 @@ class Reject:
 DEVICES = ("/dev/", "/proc/")
 """Where pipes and devices are: the shell's `<(...)` is a `/dev/fd/N`."""
 Name = tuple[str, str, str]
-"""Which submission: run, task and rollout."""
+"""The name of a submission: run, task and rollout."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Line:
-    """One readable line of a run file, of a known task."""
+    """A line of a run file that can be read and belongs to a known task."""
 
     where: str
     submission: Name
@@ -79,12 +77,12 @@ class _Line:
 
 
 class Reader:
-    """Reads run files as a stream of submissions; what it cannot use goes to `reject`.
+    """Reads run files as a stream of submissions, and calls `reject` for lines it cannot use.
 
-    Iterating blocks on disk and parses JSON: do it outside the event loop. A `records` or
-    `response` line is handed out at once; the `record` lines of a submission may stand anywhere,
-    so they wait in a temporary file and are handed out after the last line, in the order of
-    their first lines. No more than one submission is held at a time.
+    Iterating reads files and parses JSON: do it outside the event loop. A line with `records` or a
+    `response` is yielded at once. Lines with one `record` may stand anywhere, so they wait in a
+    temporary file. Their submissions are yielded after the last line, in the order of their first
+    lines. At most one submission is in memory. `rejects` counts the calls of `reject`.
     """
 
     def __init__(
@@ -94,7 +92,7 @@ class Reader:
         reject: Callable[[Reject], None],
         limit: int | None = None,
     ) -> None:
-        """`paths` may hold `-` for standard input; `limit` is a number of records, over all."""
+        """`paths` may contain `-` for standard input. `limit` is the number of records to read."""
         self._paths = paths
         self._tasks = tasks
         self._by_question = {task.prompt: name for name, task in tasks.items() if task.prompt}
@@ -111,40 +109,41 @@ class Reader:
 
     @property
     def share_read(self) -> float:
-        """The part of the input that was handed out, from 0 to 1; 0 for standard input."""
+        """The share of the input that was yielded, from 0 to 1. Pipes do not count, because their
+        size is unknown."""
         known = self._handed_out + self._waiting
         total = sum(self._sizes)
         return self._bytes / total * self._handed_out / known if total and known else 0.0
 
     def __iter__(self) -> Iterator[Submission]:
-        with Spool[Name]() as spool:
+        with LineGroups[Name]() as groups:
             for line in self._lines():
                 if self._left <= 0:
                     break
                 try:
-                    submission = self._take(line, spool)
-                except Unusable as fault:
-                    self._reject(Reject(line.where, str(fault), *line.submission))
+                    submission = self._take(line, groups)
+                except BadInput as error:
+                    self._reject(Reject(line.where, str(error), *line.submission))
                     continue
                 if submission is not None:
                     yield submission
-            for name, lines in spool:
+            for name, lines in groups:
                 if self._left <= 0:
                     break
                 self._waiting -= len(lines)
                 yield self._collection(name, [(p, parse_object(raw)["record"]) for p, raw in lines])
 
-    def _take(self, line: _Line, spool: Spool[Name]) -> Submission | None:
-        """A whole submission, or None where the line waits for others of its submission."""
+    def _take(self, line: _Line, groups: LineGroups[Name]) -> Submission | None:
+        """The submission of a line; None if the line waits for the others of its submission."""
         single = "record" in line.data and not line.data.get("error")
         if single and "records" in line.data:
-            raise Unusable("has both records and a record")
+            raise BadInput("has both records and a record")
         if single and not isinstance(self._tasks[line.submission[1]], CollectionTask):
-            raise Unusable("a record, of a task that takes a response")
-        if line.submission in self._whole or (line.submission in spool and not single):
-            raise Unusable("a second copy of a submission")
+            raise BadInput("has a record, but the task takes a response")
+        if line.submission in self._whole or (line.submission in groups and not single):
+            raise BadInput("a second copy of a submission")
         if single:
-            spool.add(line.submission, line.where, line.raw)
+            groups.add(line.submission, line.where, line.raw)
             self._waiting += 1
             return None
         taken = self._whole_submission(line)
@@ -164,7 +163,7 @@ class Reader:
     def _collection(
         self, name: Name, raw: Sequence[tuple[str, Any]], where: str = "", error: str = ""
     ) -> Submission:
-        """A submission from its raw records, each with the place of its line."""
+        """Make a submission of its raw records, each with the place of its line."""
         run, task_name, rollout = name
         task = self._tasks[task_name]
         assert isinstance(task, CollectionTask)
@@ -172,8 +171,8 @@ class Reader:
         for index, (place, data) in enumerate(raw[: self._left]):
             try:
                 records.append(read_record(index, data, task))
-            except Unusable as fault:
-                self._reject(Reject(place, f"record {index}: {fault}", *name))
+            except BadInput as error_in_record:
+                self._reject(Reject(place, f"record {index}: {error_in_record}", *name))
         self._left -= len(raw)
         self._handed_out += len(records)
         place = where or raw[0][0]
@@ -189,8 +188,8 @@ class Reader:
             for where, raw in read_lines(path, self._reject_line, at):
                 try:
                     yield self._read(where, raw, _stem(path))
-                except Unusable as fault:
-                    self._reject_line(where, str(fault))
+                except BadInput as error:
+                    self._reject_line(where, str(error))
             done += size
 
     def _reject_line(self, where: str, reason: str) -> None:
@@ -209,11 +208,11 @@ class Reader:
             question = data.get("question")
             found = self._by_question.get(question) if isinstance(question, str) else None
             if found is None:
-                raise Unusable(f"unknown task {task!r}" if task is not None else "names no task")
+                raise BadInput(f"unknown task {task!r}" if task is not None else "names no task")
             task = found
         run = _name(data, "run", "" if stem in self._unnamed else stem)
         if not run:
-            raise Unusable(
+            raise BadInput(
                 'names no run, and the name of the file cannot stand for one; add "run" to the line'
             )
         return _Line(where, (run, task, _name(data, "rollout", "0")), raw, data)
@@ -224,22 +223,22 @@ def _name(data: Mapping[str, Any], field: str, default: str) -> str:
     if value is None or value == "":
         return default
     if isinstance(value, bool) or not isinstance(value, str | int):
-        raise Unusable(f"{field} is not a name")
+        raise BadInput(f"{field} is not a text or a whole number")
     return str(value)
 
 
 def _raw_records(data: Mapping[str, Any]) -> Sequence[Any]:
-    """The records of a whole submission, still unread. A failed attempt has none: whatever it
-    left, it scores 0."""
+    """The raw records of a complete submission. A failed attempt has none, whatever its line holds:
+    it scores 0."""
     if data.get("error"):
         return ()
     if "records" in data:
         if not isinstance(data["records"], list):
-            raise Unusable("records is not a list")
+            raise BadInput("records is not a list")
         return data["records"]
     if isinstance(data.get("response"), str):
         return records_in(data["response"])
-    raise Unusable("has neither records, nor a record, nor a response, nor an error")
+    raise BadInput("has no records, record, response or error")
 
 
 def _error(data: Mapping[str, Any]) -> str:
@@ -247,11 +246,11 @@ def _error(data: Mapping[str, Any]) -> str:
 
 
 def _answered(task: AnyTask, data: Mapping[str, Any]) -> Submission:
-    """What a line hands in for a task that takes a response; who handed it in is not in it."""
+    """Make a submission without a name of a line, for a task that takes a response."""
     error = _error(data)
     response = data.get("response")
     if not error and not isinstance(response, str):
-        raise Unusable("has neither a response nor an error")
+        raise BadInput("has no response and no error")
     calls = data.get("search_calls")
     return Submission(
         task,
@@ -265,10 +264,10 @@ def _answered(task: AnyTask, data: Mapping[str, Any]) -> Submission:
 
 
 def read_submission(task: AnyTask, data: Mapping[str, Any]) -> Submission:
-    """A submission from an object in memory, as a whole line of a run file has it: `records`, a
+    """Make a submission of an object that has the fields of a line of a run file: `records`, a
     `response` or an `error`, with `run` and `rollout`.
 
-    Raises ValueError where it is none, or where a record's subtask is unknown.
+    Raises ValueError if it is not a submission, or if the subtask of a record is unknown.
     """
     run, rollout = _name(data, "run", ""), _name(data, "rollout", "0")
     if not isinstance(task, CollectionTask):
@@ -278,24 +277,24 @@ def read_submission(task: AnyTask, data: Mapping[str, Any]) -> Submission:
 
 
 def read_record(index: int, data: Any, task: CollectionTask) -> Record:
-    """A submitted record; where it is malformed its `fault` says how (formats.md, 2).
+    """Read a submitted record. If it is malformed, its `fault` says how (formats.md, section 2).
 
-    Raises Unusable where it belongs to no hierarchy of the task.
+    Raises BadInput if the task has no such subtask.
     """
     try:
         check_writable(data)
-    except Unusable as fault:
-        return Record(index, None, {}, "", (), None, str(fault))
+    except BadInput as error:
+        return Record(index, None, {}, "", (), None, str(error))
     if not isinstance(data, dict):
         return Record(index, None, {}, "", (), None, "not an object")
     faults = []
     subtask = data.get("subtask")
     if not isinstance(subtask, str | None):
-        faults.append("subtask is no text")
+        faults.append("subtask is not a text")
         subtask = None
     hierarchy = task.hierarchies.get(subtask)
     if hierarchy is None:
-        raise Unusable(f"unknown subtask {subtask!r}")
+        raise BadInput(f"unknown subtask {subtask!r}")
     url = data.get("url")
     if not isinstance(url, str) or not url.strip():
         faults.append("no url")
@@ -310,7 +309,9 @@ def read_record(index: int, data: Any, task: CollectionTask) -> Record:
         if isinstance(value, int | float) and not isinstance(value, bool):
             values[field] = str(value)
         elif not isinstance(value, str) or not value.strip():
-            faults.append(f"no {field} in item" if value in (None, "") else f"{field} is no text")
+            faults.append(
+                f"no {field} in item" if value in (None, "") else f"{field} is not a text"
+            )
             values.pop(field, None)
     excerpts = data.get("excerpts")
     if excerpts is None:
@@ -320,51 +321,6 @@ def read_record(index: int, data: Any, task: CollectionTask) -> Record:
         excerpts = []
     answer = data.get("answer")
     return Record(index, subtask, values, url, tuple(excerpts), answer, "; ".join(faults))
-
-
-_OBJECT = re.compile(r"\{(?=[ \t\r\n]*[\"}])")
-
-
-def records_in(response: str) -> list[Any]:
-    """The records in a system's raw text, still unread: from JSON that is fenced or bare, with
-    prose around it; of a list that is cut off, the whole ones (formats.md, 2).
-
-    An object is taken for a record where it has an `item` or a `url`; other objects and lists
-    are looked into. A text in which decoding fails over and over is given up as hopeless once
-    that has cost twenty times its length.
-    """
-    # To know where it ends, no number needs to be read; Python refuses those of 4300 digits.
-    decoder = json.JSONDecoder(parse_int=str, parse_float=str)
-    found: list[Any] = []
-    budget = 20 * len(response) + 100_000
-    start = _OBJECT.search(response)
-    while start and budget > 0:
-        at = start.start()
-        end = at + 1
-        try:
-            _, end = decoder.raw_decode(response, at)
-            found.extend(_records_of(parse_json(response[at:end].encode("utf-8", "replace"))))
-        except (RecursionError, Unusable):
-            budget -= len(response) - at
-        except json.JSONDecodeError as error:
-            unended = error.msg.startswith("Unterminated")
-            # Making the error took a look for line ends from the start of the text.
-            budget -= (len(response) if unended else error.pos) - at + error.pos // 10
-        start = _OBJECT.search(response, end)
-    return found
-
-
-def _records_of(value: Any) -> Iterator[Any]:
-    stack = [value]
-    while stack:
-        value = stack.pop()
-        if isinstance(value, dict):
-            if "item" in value or "url" in value:
-                yield value
-            else:
-                stack.extend(reversed(value.values()))
-        elif isinstance(value, list):
-            stack.extend(reversed(value))
 
 
 def _stem(path: str) -> str:

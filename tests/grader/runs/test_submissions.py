@@ -2,7 +2,6 @@
 
 import gzip
 import json
-import time
 import tracemalloc
 from collections.abc import Iterable
 from pathlib import Path
@@ -10,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from grader.runs.submissions import Reader, Reject, Submission, read_submission, records_in
+from grader.runs.submissions import Reader, Reject, Submission, read_submission
 from grader.tasks.collection import CollectionTask
 
 URL = {"name": "url", "volume": 1}
@@ -131,9 +130,9 @@ def test_names_may_be_numbers_and_nothing_else(tmp_path: Path) -> None:
     assert read.names == [("7", "t", "3"), ("r", "t", "0")]
     assert read.reasons == [
         ("r.jsonl:3", "a second copy of a submission"),
-        ("r.jsonl:4", "rollout is not a name"),
-        ("r.jsonl:5", "rollout is not a name"),
-        ("r.jsonl:6", "run is not a name"),
+        ("r.jsonl:4", "rollout is not a text or a whole number"),
+        ("r.jsonl:5", "rollout is not a text or a whole number"),
+        ("r.jsonl:6", "run is not a text or a whole number"),
     ]
 
 
@@ -249,10 +248,10 @@ def test_a_failed_attempt_has_no_records(tmp_path: Path) -> None:
         ({"records": []}, "names no task"),
         ({"task": "T", "records": []}, "unknown task 'T'"),
         ({"task": ["t"], "records": []}, "unknown task ['t']"),
-        ({"task": "t"}, "has neither records"),
+        ({"task": "t"}, "has no records"),
         ({"task": "t", "records": {}}, "records is not a list"),
         ({"task": "t", "records": None}, "records is not a list"),
-        ({"task": "t", "response": 7}, "has neither records"),
+        ({"task": "t", "response": 7}, "has no records"),
     ],
 )
 def test_a_bad_line_is_rejected_and_the_others_count(
@@ -341,7 +340,7 @@ def test_what_json_cannot_hold_is_replaced(tmp_path: Path) -> None:
 
 def test_a_closed_standard_input_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("sys.stdin", None)  # as Python has it where it was closed
-    assert Read("-").reasons == [("-:1", "unreadable from here on: it is closed")]
+    assert Read("-").reasons == [("-:1", "unreadable from here on: standard input is closed")]
 
 
 # Malformed records are submitted failures
@@ -360,15 +359,15 @@ def test_a_closed_standard_input_is_told(monkeypatch: pytest.MonkeyPatch) -> Non
         (record(item=["Acme"]), "no item; no company in item; no year in item"),
         (record(item={"company": "A"}), "no year in item"),
         (record(""), "no company in item"),
-        (record(" \t"), "company is no text"),
+        (record(" \t"), "company is not a text"),
         (record(None), "no company in item"),
-        (record(True), "company is no text"),
-        (record(["A"]), "company is no text"),
-        (record({"name": "A"}), "company is no text"),
+        (record(True), "company is not a text"),
+        (record(["A"]), "company is not a text"),
+        (record({"name": "A"}), "company is not a text"),
         (record(excerpts="x"), "excerpts is not a list of texts"),
         (record(excerpts=["x", 1]), "excerpts is not a list of texts"),
         (record(excerpts={"x": 1}), "excerpts is not a list of texts"),
-        (record(subtask=7), "subtask is no text"),
+        (record(subtask=7), "subtask is not a text"),
         (record(subtask="listings"), "no exchange in item"),
     ],
 )
@@ -428,76 +427,6 @@ def test_a_record_of_100_000_excerpts_is_read(tmp_path: Path) -> None:
     assert len(one.records[0].excerpts) == 100_000
 
 
-# Responses
-
-
-def told(*companies: str) -> str:
-    return json.dumps([record(company) for company in companies], indent=1)
-
-
-LONG = "7" * 5000
-RESPONSES = {
-    "bare": (told("A", "B"), ["A", "B"]),
-    "in an object": (json.dumps({"results": [record("A"), record("B")]}), ["A", "B"]),
-    "deeper": (json.dumps({"out": {"x": [[record("A")], {"y": record("B")}]}}), ["A", "B"]),
-    "one record": (json.dumps(record("A")), ["A"]),
-    "fenced": (f"Here you are:\n```json\n{told('A')}\n```\nAnything else?", ["A"]),
-    "several blocks": (
-        f"```\n{told('A')}\n```\nand\n```json\n{told('B', 'C')}\n```",
-        ["A", "B", "C"],
-    ),
-    "lines": ("\n".join(json.dumps(record(c)) for c in "ABC"), ["A", "B", "C"]),
-    "prose with braces": ("{see} below {x: {y}} " + told("A") + " {done", ["A"]),
-    "cut off in a record": (told("A", "B", "C")[:-60], ["A", "B"]),
-    "cut off in a wrapped list": ('{"records": ' + told("A", "B")[:-40], ["A"]),
-    "an unended string": ('{"said": "and then ' + told("A"), ["A"]),
-    "nothing": ("I could not find any.", []),
-    "empty": ("", []),
-    "no records": ('{"a": [1, {"b": {}}]} [2, 3]', []),
-    "NaN": ('[{"item": {"company": "A", "year": "1"}, "url": "u", "answer": NaN}]', ["A"]),
-    "a surrogate": (r'[{"item": {"company": "A\ud800", "year": "1"}, "url": "u"}]', ["A?"]),
-    "a number too long to read": (
-        f'{{"n": {LONG}}} [{{"item": {{"company": "A", "year": "1"}}, "url": "u", "n": {LONG}}}]',
-        ["A"],
-    ),
-    "NUL": ('\0{"item": {"company": "A", "year": "1"}, "url": "u"}\0', ["A"]),
-}
-
-
-@pytest.mark.parametrize(("response", "companies"), RESPONSES.values(), ids=RESPONSES)
-def test_records_are_taken_from_a_response(
-    tmp_path: Path, response: str, companies: list[str]
-) -> None:
-    read = Read(write(tmp_path / "r.jsonl", {"task": "t", "response": response}))
-    assert read.companies == [companies]
-    assert not read.rejects
-
-
-@pytest.mark.parametrize(
-    "response",
-    [
-        "[" * 100_000,
-        "{" * 100_000,
-        '{"a":' * 100_000,
-        '{"a":[' * 100_000,
-        '{"' * 100_000,
-        '{"a":1,' * 100_000,
-        "{}" * 100_000,
-        '{"item":' * 100_000,
-        '[{"item":{}},' * 30_000,
-        '{"item": "' + "\\" * 1_000_000,
-        '{"item": "' + "{" * 1_000_000,
-        "{" + " " * 1_000_000,
-        "{ " * 500_000,
-    ],
-    ids=lambda response: response[:12],
-)
-def test_hostile_responses_take_little_time(response: str) -> None:
-    began = time.perf_counter()
-    records_in(response)
-    assert time.perf_counter() - began < 3
-
-
 def test_a_record_in_a_response_that_nests_too_deep_is_no_end() -> None:
     deep = '{"item": {"company": "A", "year": "1"}, "url": "u", "answer": ' + "[" * 600 + "]" * 600
     found = read_submission(TASK, {"response": f"[{deep}}}, {json.dumps(record('B'))}]"}).records
@@ -515,7 +444,10 @@ def test_a_submission_is_made_of_an_object_in_memory() -> None:
     assert (one.run, one.rollout, one.where, one.error) == ("s", "2", "", "")
     assert one.task is TASK
     assert [r.fault for r in one.records] == ["", "not an object"]
-    assert read_submission(TASK, {"response": told("A")}).records[0].item["company"] == "A"
+    assert (
+        read_submission(TASK, {"response": json.dumps([record("A")])}).records[0].item["company"]
+        == "A"
+    )
     assert read_submission(TASK, {"error": "late"}).error == "late"
 
 

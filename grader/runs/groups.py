@@ -1,4 +1,4 @@
-"""Lines on disk until the input ends, then group by group."""
+"""Keeps lines on disk until the input ends, and returns them group by group."""
 
 import os
 import sqlite3
@@ -13,14 +13,16 @@ BATCH = 500
 K = TypeVar("K", bound=Hashable)
 
 
-class Spool(Generic[K]):
-    """Gathers lines that belong together but may stand anywhere; no more than one group is held
-    at a time. Groups come in the order of their first lines, lines in the order of the input.
-    Raises `CacheError` where there is no room for them.
+class LineGroups(Generic[K]):
+    """Lines that belong together but may stand anywhere in the input.
+
+    They wait in a temporary file, so that at most one group is in memory. Groups are returned in
+    the order of their first lines, and lines in the order of the input. Raises CacheError if the
+    disk is full.
     """
 
     def __init__(self) -> None:
-        # An empty name is a private temporary database, gone when it is closed.
+        # An empty name makes a temporary database, which is deleted when it is closed.
         self._base = sqlite3.connect("", check_same_thread=False)
         self._base.execute("CREATE TABLE line (number INTEGER, place TEXT, data BLOB)")
         self._numbers: dict[K, int] = {}
@@ -36,14 +38,14 @@ class Spool(Generic[K]):
         return group in self._numbers
 
     def add(self, group: K, place: str, data: bytes) -> None:
-        """Take in one line; `place` says where it stood."""
+        """Keep one line; `place` is its FILE:LINE."""
         number = self._numbers.setdefault(group, len(self._numbers))
         self._batch.append((number, place, data))
         if len(self._batch) >= BATCH:
             self._flush()
 
     def __iter__(self) -> Iterator[tuple[K, list[tuple[str, bytes]]]]:
-        """Each group with its lines: place and data. Nothing is added from here on."""
+        """Each group with the place and the data of its lines. Add no line after this."""
         self._flush()
         with cache_errors(_temporary()):
             self._base.execute("CREATE INDEX by_number ON line (number)")
@@ -60,6 +62,6 @@ class Spool(Generic[K]):
 
 
 def _temporary() -> Path:
-    """The folder in which SQLite keeps a temporary database that has grown."""
+    """The folder in which SQLite keeps a temporary database that is too large for memory."""
     named = (os.environ.get(name) for name in ("SQLITE_TMPDIR", "TMPDIR"))
     return Path(next(filter(None, named), "/var/tmp"))
