@@ -1,4 +1,4 @@
-"""How a grader works: what `Grader` is made with, and what flags and `grader.toml` set."""
+"""The settings of a grader, which flags and `grader.toml` can change."""
 
 import os
 from collections.abc import Mapping
@@ -9,22 +9,22 @@ from fetchers.address import Guard
 from judges.endpoint.questions import Price
 
 RULES = "rules"
-"""The judge that needs no model."""
+"""The name of the judge that calls no model."""
 
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """Where results are kept, how pages are got and judged, and how much at once.
+    """The cache, the sources of pages, the judge, and the concurrency.
 
-    `pages` are WARC archives that answer before the network; with `offline` nothing else than
-    they and the cache does. `max_age` is in seconds: a page that was fetched longer ago is
-    fetched again. An address that is unreachable in `give_up_after` calls, at least an hour
-    apart, or for a day, is dead; None gives up no address. `allow_hosts` are HOST or HOST:PORT
-    that the address guard lets through. `workers` counts model calls under way at once,
-    `fetch_workers` visits of pages, `browser_workers` pages in a browser (none without `browser`),
-    `cpu_workers` processes that read pages and compare excerpts. `judge_timeout` is in seconds,
-    for one attempt at a model call; `budget` in US dollars, by the `prices` of models; a `dry`
-    grader asks no model, and counts what it would take.
+    `pages` are WARC archives that are searched before the network. With `offline`, only they and
+    the cache are used. A page that was fetched more than `max_age` seconds ago is fetched again. An
+    address that is unreachable in `give_up_after` calls, at least an hour apart, or for a day, is
+    dead; None never gives up. `allow_hosts` are HOST or HOST:PORT that the address guard allows.
+    `workers` is the number of model calls at once, `fetch_workers` of fetches, `browser_workers` of
+    pages in a browser (0 without `browser`), and `cpu_workers` of processes that read pages and
+    compare excerpts. `judge_timeout` is in seconds, for one attempt at a model call. `budget` is in
+    US dollars, computed with the `prices` of models. A `dry` grader calls no model, and estimates
+    the cost.
 
     Verdicts are kept for one judge: a model's name at one address (`OPENAI_BASE_URL`). `judge_id`
     names the judge instead, so that several addresses of the same model share their verdicts.

@@ -1,5 +1,5 @@
-# What the scripts beside this file share: the project's folder and its environment, .venv.
-# Plain POSIX sh, since a new machine has nothing else.
+# Functions of the scripts in this folder: they go to the project's folder and prepare .venv.
+# POSIX sh, because a new machine has no other shell.
 
 set -eu
 unset CDPATH PYTHONHOME PYTHONPATH
@@ -10,7 +10,7 @@ die() {
     exit 1
 }
 
-# The first Python of at least 3.11 that can also do what $1 says, into `python`.
+# Set `python` to the first Python, 3.11 or newer, that can run the code $1.
 find_python() {
     for python in python3 python3.14 python3.13 python3.12 python3.11; do
         if runs "$python" "$1"; then return; fi
@@ -18,14 +18,14 @@ find_python() {
     return 1
 }
 
-# Whether the Python $1 is of at least 3.11 and can run the code $2.
+# Succeed if the Python $1 is 3.11 or newer and can run the code $2.
 runs() {
     "$1" -c "import sys; assert sys.version_info >= (3, 11); $2" 2>/dev/null
 }
 
 apt_install() {
     if [ "$(id -u)" -ne 0 ] || ! command -v apt-get >/dev/null; then
-        die "The package $1 is missing. On Debian or Ubuntu it comes with:" \
+        die "The package $1 is missing. To install it on Debian or Ubuntu:" \
             "    sudo apt-get update && sudo apt-get install -y $1"
     fi
     echo "Installing $1 …" >&2
@@ -37,15 +37,15 @@ make_venv() {
     rm -rf .venv
     if ! find_python 'import ensurepip, venv'; then
         find_python '' || die \
-            'Python 3.11 or newer is needed, and none is in PATH. On Debian or Ubuntu it comes with:' \
+            'Python 3.11 or newer is not in PATH. To install it on Debian or Ubuntu:' \
             '    sudo apt-get update && sudo apt-get install -y python3 python3-venv'
         apt_install "$("$python" -c 'import sys; print("python%d.%d-venv" % sys.version_info[:2])')"
     fi
     "$python" -m venv .venv
 }
 
-# Make .venv hold this folder's project, with the arguments of `pip install` that are given; quick
-# where it does already. The mark names the folder too: a copy of it must not run the original.
+# Install this folder's project into .venv, with the given arguments of `pip install`. Does nothing
+# if that is done already. The mark includes the folder: a copy of it must not run the original.
 prepare() {
     runs .venv/bin/python 'import pip' || make_venv
     wanted="$PWD $(cksum <pyproject.toml) $*"

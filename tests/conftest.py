@@ -1,4 +1,4 @@
-"""The command as a user has it."""
+"""Runs `cli.py` as a user does."""
 
 import os
 import subprocess
@@ -28,7 +28,7 @@ def environment(more: Mapping[str, str] | None = None) -> dict[str, str]:
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    """Where commands are run."""
+    """The folder in which commands run."""
     path = tmp_path / "folder"
     path.mkdir()
     return path

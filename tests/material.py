@@ -1,4 +1,4 @@
-"""Pages of our own, in archives and behind servers, and files of JSON lines."""
+"""Test pages, in archives and behind servers, and files of JSON lines."""
 
 import json
 import ssl
@@ -24,7 +24,7 @@ PROSE = (
 
 @dataclass(frozen=True)
 class Answer:
-    """What a server says to a request for a page."""
+    """The response of a server to a request for a page."""
 
     body: str | bytes = ""
     status: int = 200
@@ -38,7 +38,7 @@ class Answer:
 
 
 def article(title: str, *sentences: str) -> Answer:
-    """A page with enough to read, and some sentences of its own."""
+    """A page with enough prose, and the given sentences."""
     text = "".join(f"<p>{sentence}</p>" for sentence in (PROSE * 2, *sentences))
     return Answer(f"<!doctype html><title>{title}</title><h1>{title}</h1>{text}")
 
@@ -82,7 +82,7 @@ def read_lines(path: Path) -> list[Any]:
 
 
 class Gate:
-    """Holds requests back until it is opened, and tells when they have come."""
+    """Holds requests back until it is opened, and waits for requests to arrive."""
 
     def __init__(self) -> None:
         self._opened = Event()
@@ -96,7 +96,7 @@ class Gate:
         self._opened.set()
 
     def see(self, requests: int) -> None:
-        """Returns when so many requests have come."""
+        """Return when this many requests have arrived."""
         for _ in range(requests):
             assert self._came.acquire(timeout=30)
 
@@ -105,8 +105,8 @@ class Gate:
 def serving(
     pages: Mapping[str, Answer], tls: ssl.SSLContext | None = None, gate: Gate | None = None
 ) -> Iterator[int]:
-    """Serves pages by path on a port of 127.0.0.1, over https where `tls` is given. Paths that are
-    none of theirs are answered 404. With a `gate` an answer waits until it is open."""
+    """Serve pages by path on a port of 127.0.0.1, over https if `tls` is given. Other paths get a
+    404. With a `gate`, responses wait until it is open."""
 
     class Handler(BaseHTTPRequestHandler):
         def do_GET(self) -> None:

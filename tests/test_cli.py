@@ -92,14 +92,14 @@ def test_an_archive_of_the_cache_answers_elsewhere(assay: Command, folder: Path)
     assert one.read_bytes() == two.read_bytes()
 
 
-def test_the_folders_of_a_call_may_be_named_as_ours_are(assay: Command, folder: Path) -> None:
+def test_folders_of_a_call_may_have_the_names_of_our_packages(assay: Command, folder: Path) -> None:
     for name in ("cache", "grader", "judges", "fetchers", "queues"):
         (folder / name).mkdir()
     done = assay(*GRADE, *PAGES, "--cache", "cache", "--out", "grader")
     assert done.returncode == 0, done.stderr
 
 
-def test_bad_input_stops_nothing_and_is_told(assay: Command, folder: Path) -> None:
+def test_bad_lines_are_reported_and_the_rest_is_graded(assay: Command, folder: Path) -> None:
     write_archive(folder / "pages.warc", {"https://a.example/": article("A", "Larch")})
     write_lines(folder / "tasks.jsonl", TASK)
     hostile, name = "[/red]\u202e[bold]", os.fsdecode(b"[b]\xffrun.jsonl")
@@ -147,7 +147,7 @@ def test_ungraded_records_are_counted_with_their_reason(assay: Command, folder: 
 
 @pytest.fixture
 def refused(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., str]:
-    """Runs a command that must end with 2 in this process; gives what it says."""
+    """Runs a command in this process. It must end with status 2; returns its output."""
     monkeypatch.chdir(folder)
     write_lines(folder / "tasks.jsonl", TASK)
     write_lines(folder / "asking.jsonl", ASKING)
@@ -206,7 +206,7 @@ GOOD = ("grade", "run.jsonl", "--tasks", "tasks.jsonl", "--offline")
     ],
     ids=lambda value: " ".join(map(str, value)) if isinstance(value, tuple) else "",
 )
-def test_bad_usage_is_told_in_a_line(
+def test_bad_usage_ends_with_one_message(
     refused: Callable[..., str], arguments: tuple[object, ...], told: str
 ) -> None:
     assert told in refused(*arguments)
@@ -240,7 +240,7 @@ def test_a_run_without_a_submission_is_unusable(refused: Callable[..., str], fol
     assert len(read_lines(folder / "out" / "rejects.jsonl")) == 2
 
 
-def test_a_damaged_ledger_is_told(refused: Callable[..., str], folder: Path) -> None:
+def test_a_damaged_ledger_is_reported(refused: Callable[..., str], folder: Path) -> None:
     (folder / ".assay").mkdir()
     (folder / ".assay" / "ledger.sqlite3").write_bytes(b"not a database" * 1_000)
     assert "ledger.sqlite3" in refused(*GOOD)
@@ -278,7 +278,7 @@ def test_the_configuration_sets_what_flags_set_and_flags_win(assay: Command, fol
         ("name = '\udcff'", "grader.toml"),
     ],
 )
-def test_a_bad_configuration_is_told(
+def test_a_bad_configuration_is_reported(
     refused: Callable[..., str], folder: Path, text: str, told: str
 ) -> None:
     (folder / "grader.toml").write_bytes(text.encode("utf-8", "surrogateescape"))
@@ -291,7 +291,7 @@ def test_a_bad_configuration_is_told(
 
 @pytest.fixture
 def many(folder: Path) -> list[object]:
-    """A call with 400 records on 200 pages; its arguments."""
+    """The arguments of a call with 400 records on 200 pages."""
     urls = [f"https://a.example/{n}" for n in range(200)]
     pages = {url: article(f"Larch {n}", f"Fact {n} stands here.") for n, url in enumerate(urls)}
     write_archive(folder / "pages.warc", pages)
@@ -317,7 +317,7 @@ def start(folder: Path, *arguments: object) -> subprocess.Popen[str]:
 
 
 def rows(ledger: Path) -> int:
-    """Rows that a ledger has so far."""
+    """The number of rows in a ledger so far."""
     try:
         with closing(sqlite3.connect(f"file:{ledger}?mode=ro", uri=True)) as base:
             (name,) = base.execute(
@@ -336,7 +336,7 @@ def results(out: Path) -> list[Any]:
     ]
 
 
-def test_a_killed_call_goes_on_where_it_was(
+def test_a_killed_call_continues_where_it_stopped(
     assay: Command, folder: Path, many: list[object]
 ) -> None:
     assert assay(*many, "--out", "whole", "--cache", "other").returncode == 0
@@ -361,7 +361,7 @@ def test_two_calls_may_share_a_cache(folder: Path, many: list[object]) -> None:
     assert results(folder / "one") == results(folder / "two")
 
 
-def test_an_interrupted_call_says_so_and_goes_on_later(assay: Command, folder: Path) -> None:
+def test_an_interrupted_call_says_so_and_continues_later(assay: Command, folder: Path) -> None:
     pages = {f"/{n}": article("Larch", "Larch") for n in range(8)}
     quick = Gate()
     quick.open()

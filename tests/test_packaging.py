@@ -1,4 +1,4 @@
-"""What is installed has all that the sources have and need."""
+"""An installation has every file of the sources, and declares every dependency."""
 
 import ast
 import os
@@ -40,7 +40,7 @@ def imports(source: Path) -> Iterator[str]:
 
 
 def needed() -> set[str]:
-    """The packages from elsewhere that the command line leads to."""
+    """The packages of other projects that the command line imports, directly or not."""
     found: set[str] = set()
     ahead = ["cli", *(place.partition(":")[0] for place in COMMANDS)]
     while ahead:

@@ -1,4 +1,4 @@
-"""The files of a call: records.jsonl, scores.jsonl, rejects.jsonl, summary.json (formats.md, 3)."""
+"""Writes records.jsonl, scores.jsonl, rejects.jsonl and summary.json (formats.md, section 3)."""
 
 import os
 from array import array

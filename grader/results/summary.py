@@ -1,4 +1,4 @@
-"""What a call's results come to: summary.json (formats.md, 3), fed one result at a time."""
+"""Computes summary.json from results, one at a time (formats.md, section 3)."""
 
 from array import array
 from collections import Counter, defaultdict
@@ -12,15 +12,15 @@ from grader.runs.submissions import Reject
 from grader.tasks.packages import AnyTask
 
 Path = tuple[str, ...]
-"""Names that lead to a nested figure."""
+"""The names that lead to a nested figure."""
 
 
 class _Figures:
-    """Nested figures by task, so that a task's rollouts are averaged before the tasks are (WANDR,
-    section 5: every task contributes equally).
+    """Nested figures by task. The rollouts of a task are averaged first, then the tasks, so that
+    every task counts the same (WANDR, section 5).
 
-    Results end in any order, which must not show: what is summed is kept until then, and summed
-    by `fsum`, whose result depends on no order.
+    Results end in any order, and the means must not depend on it. All values are kept, and summed
+    with `fsum`, which gives the same sum for every order.
     """
 
     def __init__(self) -> None:
@@ -29,12 +29,12 @@ class _Figures:
     def add(self, task: str, metrics: Mapping[str, Any]) -> None:
         values = self._values.setdefault(task, {})
         for path, value in _leaves(metrics):
-            kept = values.setdefault(path, array("d"))  # in the figures' own order
+            kept = values.setdefault(path, array("d"))  # keeps the order of the figures
             if value is not None:
                 kept.append(value)
 
     def means(self, tasks: Iterable[AnyTask]) -> dict[str, Any]:
-        """The means over `tasks`, nested as the figures were."""
+        """The means over `tasks`, nested like the figures."""
         by_path: dict[Path, list[float]] = defaultdict(list)
         for task in tasks:
             for path, values in self._values.get(task.name, {}).items():
@@ -66,7 +66,7 @@ COUNTS = ("submissions", "completed", "errors", "incomplete", "ungraded", "gave_
 
 
 class _Tally:
-    """One run's submissions of one kind: a row of counts a task, and their figures."""
+    """The submissions of one run and kind: counts for each task, and their figures."""
 
     def __init__(self, kind: str) -> None:
         self._counts: dict[str, array[int]] = {}
@@ -85,7 +85,8 @@ class _Tally:
             self._figures.add(result.task, result.metrics)
 
     def report(self, tasks: Mapping[str, AnyTask]) -> dict[str, Any]:
-        """`tasks` are the loaded ones of this kind."""
+        """The part of summary.json for this run and kind. `tasks` are all loaded tasks of the
+        kind."""
         by: dict[str, dict[str, list[str]]] = defaultdict(lambda: defaultdict(list))
         for name in self._counts:
             for label, value in tasks[name].labels.items():
@@ -115,8 +116,8 @@ class _Tally:
 
 
 class Summary:
-    """Counts and mean figures of every run, kept by kind; incomplete submissions are counted and
-    left out of the means, an attempt that failed counts 0 in them."""
+    """Counts and mean figures of every run, by kind of task. Incomplete submissions are counted,
+    but left out of the means. A failed attempt counts 0 in the means."""
 
     def __init__(self, tasks: Iterable[AnyTask]) -> None:
         self._tasks: dict[str, dict[str, AnyTask]] = defaultdict(dict)
@@ -126,16 +127,16 @@ class Summary:
         self._rejects: Counter[str] = Counter()
 
     def add(self, result: Result) -> None:
-        """Take one graded submission in."""
+        """Add one graded submission."""
         kinds = self._tallies.setdefault(result.run, {})
         kinds.setdefault(result.kind, _Tally(result.kind)).add(result)
 
     def reject(self, reject: Reject) -> None:
-        """Count what no submission could take, by its run where that is known."""
+        """Count a rejected line or record, by its run if that is known."""
         self._rejects[reject.run] += 1
 
     def report(self, work: Mapping[str, Any]) -> dict[str, Any]:
-        """The content of summary.json; `work` is what the call did, stage by stage."""
+        """The content of summary.json. `work` has the counters of the call's stages."""
         return {
             "runs": {
                 run: {

@@ -17,25 +17,27 @@ from judges.records.spec import JudgeSpec, Rule, ValidityCheck
 
 URL_KEY = "url"
 MOST_RECORDS = 10**9
-"""What a hierarchy may ask for: counts are to stay within what JSON's readers can hold."""
+"""The most records that a hierarchy may ask for. Readers of JSON cannot hold larger counts."""
 
 
 def _own_field(key: dict[str, Any]) -> tuple[str, ...]:
-    """The fields of a key that names none; `key` has what was valid of it."""
+    """The default of a key's fields; `key` has its valid values."""
     return (key["name"],) if "name" in key else ()
 
 
 def _first_key(task: dict[str, Any]) -> str:
-    """The member of a task that names none."""
+    """The default of a task's member."""
     return task["keys"][0].name if "keys" in task else ""
 
 
 MOST_FIELDS = 200
-"""What a key may have: those of fields that are keys count too, and can double level by level."""
+"""The most fields that a key may have. The fields of a field that is a key count too, and can
+double at each level."""
 
 
 class Key(Model):
-    """One level of a hierarchy: what identifies its items, and how many each parent needs."""
+    """One level of a hierarchy: the fields that identify its items, and the number of items that
+    each parent needs."""
 
     name: Name
     fields: tuple[Name, ...] = Field(default_factory=_own_field, min_length=1)
@@ -50,16 +52,16 @@ class Key(Model):
 
     def _wrong(self) -> Iterator[Wrong]:
         if (self.name == URL_KEY) != (URL_KEY in self.fields) or self.fields.count(URL_KEY) > 1:
-            yield "fields", f"{URL_KEY} is the field of the {URL_KEY} key, and of no other"
+            yield "fields", f"{URL_KEY} must be a field of the {URL_KEY} key, and of no other key"
         for place, field in _repeated(self.fields):
-            yield f"fields[{place}]", f"{field!r} stands twice"
+            yield f"fields[{place}]", f"{field!r} is there twice"
         members = getattr(self.identity, "members", ())
         if members and self.volume > len(members):
-            yield "volume", f"{self.volume} of a roster of {len(members)}"
+            yield "volume", f"{self.volume} is more than the {len(members)} members of the roster"
 
 
 class Subtask(Model):
-    """A hierarchy that reuses one key of its parent as its own top key."""
+    """A hierarchy whose top key is a key of the parent hierarchy."""
 
     name: Name
     parent: Name
@@ -70,8 +72,8 @@ class Subtask(Model):
 
 @dataclass(frozen=True, slots=True)
 class Hierarchy:
-    """A task's main hierarchy, or a subtask's with its parent key first: what a record of it
-    carries (`fields`) and how it is judged."""
+    """The main hierarchy of a task, or that of a subtask with its parent key first. `fields` are
+    the fields of its records, `judge` decides them."""
 
     levels: tuple[Key, ...]
     fields: tuple[str, ...]
@@ -108,7 +110,7 @@ class CollectionTask(Task):
     def _wrong(self) -> Iterator[Wrong]:
         yield from _wrong_levels(self.keys, "")
         if self.member not in {key.name for key in self.keys}:
-            yield "member", f"{self.member!r} is no key of the task"
+            yield "member", f"{self.member!r} is not a key of the task"
         yield from _wrong_subtasks(self.subtasks, self.keys, "")
         yield from _wrong_axes(_all_keys(self, ""))
         if self.open_publishing == "fail":
@@ -116,7 +118,7 @@ class CollectionTask(Task):
 
     @cached_property
     def hierarchies(self) -> Mapping[str | None, Hierarchy]:
-        """Every hierarchy by the dotted name that records give; None is the main one."""
+        """Every hierarchy by the name that records give (`a.b`); None is the main one."""
         keys = {key.name: key for _, key in _all_keys(self, "")}
         added = (NOT_OPEN_PUBLISHING,) if self.open_publishing == "fail" else ()
         judge = _with_checks(self.judge, added)
@@ -149,7 +151,7 @@ def _with_checks(judge: JudgeSpec, checks: tuple[ValidityCheck, ...]) -> JudgeSp
 
 
 def _fields(key: Key, keys: Mapping[str, Key]) -> Iterator[str]:
-    """The fields of a key; a field that is a key of its own has that key's."""
+    """The fields of a key. A field that is a key too stands for the fields of that key."""
     for field in key.fields:
         if field in keys and field != key.name:
             yield from _fields(keys[field], keys)
@@ -158,7 +160,7 @@ def _fields(key: Key, keys: Mapping[str, Key]) -> Iterator[str]:
 
 
 def _all_keys(task: CollectionTask | Subtask, path: str) -> Iterator[tuple[str, Key]]:
-    """Every key of a task, those of its subtasks included, with its path."""
+    """Every key of a task and its subtasks, with its path."""
     for place, key in enumerate(task.keys):
         yield f"{path}keys[{place}]", key
     for place, sub in enumerate(task.subtasks):
@@ -166,7 +168,7 @@ def _all_keys(task: CollectionTask | Subtask, path: str) -> Iterator[tuple[str, 
 
 
 def _repeated(names: Iterable[str]) -> Iterator[tuple[int, str]]:
-    """The names that stood before, each with its place."""
+    """The names that came before, each with its place."""
     seen: set[str] = set()
     for place, name in enumerate(names):
         if name in seen:
@@ -175,30 +177,32 @@ def _repeated(names: Iterable[str]) -> Iterator[tuple[int, str]]:
 
 
 def _wrong_levels(keys: Sequence[Key], path: str) -> Iterator[Wrong]:
-    """A hierarchy has keys of distinct names, ends, once, in url, and asks for what can be had."""
+    """Check that the keys of a hierarchy have distinct names, that the last one is url, and that
+    the volumes do not ask for too many records."""
     if not keys or keys[-1].name != URL_KEY:
-        yield f"{path}keys", f"a hierarchy ends in {URL_KEY}"
+        yield f"{path}keys", f"the last key of a hierarchy must be {URL_KEY}"
     for place, name in _repeated(key.name for key in keys):
-        yield f"{path}keys[{place}].name", f"{name!r} stands twice"
+        yield f"{path}keys[{place}].name", f"{name!r} is the name of another key"
     if prod(key.volume for key in keys) > MOST_RECORDS:
-        yield f"{path}keys", f"volumes that ask for more than {MOST_RECORDS:,} records"
+        yield f"{path}keys", f"the volumes ask for more than {MOST_RECORDS:,} records"
 
 
 def _wrong_subtasks(
     subtasks: Sequence[Subtask], above: Sequence[Key], path: str
 ) -> Iterator[Wrong]:
-    """Names are unique among siblings; a parent is a key of the hierarchy above, never url."""
+    """Check that siblings have distinct names, and that a parent is a key of the hierarchy above,
+    but not url."""
     for place, name in _repeated(sub.name for sub in subtasks):
-        yield f"{path}subtasks[{place}].name", f"{name!r} stands twice"
+        yield f"{path}subtasks[{place}].name", f"{name!r} is the name of another subtask"
     for place, sub in enumerate(subtasks):
         here = f"{path}subtasks[{place}]."
         if "." in sub.name:
-            yield f"{here}name", "a dot joins the names of nested subtasks, and is in none"
+            yield f"{here}name", "must not have a dot, which joins the names of nested subtasks"
         parents = [key for key in above if key.name == sub.parent != URL_KEY]
         if not parents:
-            yield f"{here}parent", f"{sub.parent!r} is no key above it"
+            yield f"{here}parent", f"{sub.parent!r} is not a key of the hierarchy above"
         elif sub.parent in {key.name for key in sub.keys}:
-            yield f"{here}keys", f"the parent key {sub.parent!r} stands in them too"
+            yield f"{here}keys", f"must not have the parent key {sub.parent!r} again"
         yield from _wrong_levels(sub.keys, here)
         yield from _wrong_subtasks(sub.subtasks, (*parents, *sub.keys), here)
 
@@ -216,13 +220,14 @@ def _wrong_checks(task: CollectionTask | Subtask, path: str) -> Iterator[Wrong]:
 
 
 def _wrong_axes(keys: Iterable[tuple[str, Key]]) -> Iterator[Wrong]:
-    """Keys of one name are one identity axis; composite keys do not contain one another."""
+    """Check that keys of one name have the same fields and identity, because they are one identity
+    axis, and that composite keys do not contain one another."""
     axes: dict[str, Key] = {}
     for path, key in keys:
         first = axes.setdefault(key.name, key)
         for name in ("fields", "identity"):
             if getattr(first, name) != getattr(key, name):
-                yield f"{path}.{name}", f"not those of the other key {key.name!r}"
+                yield f"{path}.{name}", f"must be the same as in the other key {key.name!r}"
     inside = {
         name: [field for field in key.fields if field in axes and field != name]
         for name, key in axes.items()
@@ -230,12 +235,15 @@ def _wrong_axes(keys: Iterable[tuple[str, Key]]) -> Iterator[Wrong]:
     try:
         inner_first = tuple(TopologicalSorter(inside).static_order())
     except CycleError as error:
-        yield "keys", f"fields lead back to their key: {', '.join(map(repr, error.args[1]))}"
+        yield "keys", f"the fields of a key lead back to it: {', '.join(map(repr, error.args[1]))}"
         return
     sizes: dict[str, int] = {}
     for name in inner_first:
         fields = axes[name].fields
         sizes[name] = 1 + sum(sizes[f] if f in inside[name] else 1 for f in fields)
         if sizes[name] > MOST_FIELDS:
-            yield "keys", f"{name!r} has more than {MOST_FIELDS} fields, with those of its fields"
+            yield (
+                "keys",
+                f"{name!r} has more than {MOST_FIELDS} fields, including the fields of its fields",
+            )
             return

@@ -1,4 +1,4 @@
-"""Task packages and task files: load, validate, name the fault and its place (formats.md, 1)."""
+"""Loads and validates task packages and task files (formats.md, section 1)."""
 
 import tomllib
 from collections.abc import Iterator, Mapping, Sequence
@@ -35,7 +35,7 @@ MOST_WARNINGS = 100
 
 @dataclass(frozen=True, slots=True)
 class Fault:
-    """What is wrong with a task, and where: `place` is a file, with a line where it has lines."""
+    """A fault in a task. `place` is FILE or FILE:LINE, `field` the path of the field, or empty."""
 
     place: str
     field: str
@@ -46,7 +46,7 @@ class Fault:
 
 
 def needing_model(task: AnyTask) -> tuple[str, ...]:
-    """The checks of a collection, in any of its hierarchies, that no rule decides."""
+    """The names of the checks of a task that no rule decides, in all its hierarchies."""
     if not isinstance(task, CollectionTask):
         return ()
     return tuple(
@@ -89,7 +89,7 @@ class Package:
 def load(paths: Sequence[Path]) -> list[Package]:
     """Read every task under `paths`: package folders, folders of packages, `.jsonl` files.
 
-    Raises TaskError with all faults of all of them, duplicate names included.
+    Raises TaskError with every fault in all of them, including names that are used twice.
     """
     packages: dict[str, Package] = {}
     faults: list[Fault] = []
@@ -101,7 +101,7 @@ def load(paths: Sequence[Path]) -> list[Package]:
                 warnings.extend(unknown)
                 continue
             first = packages.setdefault(task.name, Package(task, place, folder, unknown))
-            if first.place != place:  # a package may be named beside the folder that it is in
+            if first.place != place:  # otherwise one package, given twice in different ways
                 faults.append(Fault(place, "name", f"{task.name!r} is the name of {first.place}"))
     if faults:
         raise TaskError(faults, warnings)
@@ -117,12 +117,15 @@ def load_tasks(*paths: Path | str) -> list[AnyTask]:
 
 
 def _sources(path: Path, faults: list[Fault]) -> Iterator[tuple[str, Path | None, Any]]:
-    """The raw tasks under a path: place, package folder, data; unreadable ones become faults."""
+    """Yield the raw tasks under a path: place, package folder, data. Add a fault for one that
+    cannot be read."""
     if path.is_dir():
         inside = (path / "task.toml").exists()
         folders = [path] if inside else sorted(p.parent for p in path.glob("*/task.toml"))
         if not folders:
-            faults.append(Fault(str(path), "", "no task.toml in it or in a folder of it"))
+            faults.append(
+                Fault(str(path), "", "no task.toml in this folder or in the folders in it")
+            )
         for folder in folders:
             yield from _package(folder, faults)
     elif not path.exists():
@@ -163,7 +166,7 @@ def _lines(path: Path, faults: list[Fault]) -> Iterator[tuple[str, Path | None, 
         empty = False
         yield place, None, data
     if empty:
-        reject(str(path), "no task in it")
+        reject(str(path), "the file has no task")
 
 
 def _warnings(place: str, data: Mapping[str, Any]) -> tuple[Fault, ...]:
@@ -195,16 +198,16 @@ def _parse(place: str, data: Mapping[str, Any], faults: list[Fault]) -> AnyTask 
 
 
 def _wrong_in(error: ErrorDetails) -> Iterator[Wrong]:
-    """What an error of pydantic says, in our own terms."""
+    """The path and the reason of each fault in an error of pydantic."""
     fault = error.get("ctx", {}).get("error")
-    if error["type"] == "default_factory_not_called":  # the fault of another field
+    if error["type"] == "default_factory_not_called":  # another field is at fault
         return
     if error["type"].startswith("recursion"):
         yield "subtasks", "nested too deep"
     elif isinstance(fault, WrongFields):
         for field, reason in fault.wrong:
             yield _path((*error["loc"], field)), reason
-    elif fault is not None:  # of the judge or an identity: `field: reason`, or a reason alone
+    elif fault is not None:  # of a judge or an identity: `field: reason`, or only a reason
         field, _, reason = str(fault).partition(": ")
         if field.isidentifier() and reason:
             yield _path((*error["loc"], field)), reason
@@ -215,7 +218,8 @@ def _wrong_in(error: ErrorDetails) -> Iterator[Wrong]:
 
 
 def _path(location: Sequence[str | int]) -> str:
-    """`keys[1].identity.members`, without the kind of a union that pydantic names behind it."""
+    """A path such as `keys[1].identity.members`, without the part that pydantic adds for a
+    union."""
     path = ""
     for before, part in zip(("", *location), location, strict=False):
         if before not in ("identity", "value"):

@@ -1,4 +1,4 @@
-"""A task with a gold table (Ko-WideSearch, WideSearch): its columns, keys and rows."""
+"""A task with a gold table: its columns, key columns and rows (Ko-WideSearch, WideSearch)."""
 
 import csv
 import io
@@ -27,7 +27,7 @@ class Column(Model):
     preprocess: tuple[str, ...] = ()
     metric: tuple[str, ...] = ()
     criterion: str | float | None = None
-    """For a judge in words; for WideSearch's `number_near` the relative tolerance."""
+    """Text for a model; for `number_near` of WideSearch, the relative tolerance."""
 
     @validator(mode="after")
     def _whole(self) -> Self:
@@ -42,12 +42,12 @@ class Column(Model):
 
     @property
     def kind(self) -> str:
-        """What its figures are reported under: the format without its parameters."""
+        """The name under which its figures are reported: the format without its parameters."""
         return self.format.partition(":")[0] or "+".join(self.metric)
 
     @property
     def counts_blanks(self) -> bool:
-        """Whether a blank gold cell is a value, as WideSearch has it."""
+        """Whether a blank gold cell is scored, as in WideSearch."""
         return bool(self.metric)
 
     @cached_property
@@ -65,7 +65,7 @@ GoldRow = Mapping[str, str | None]
 
 
 class TableTask(Task):
-    """A closed set to enumerate, a row a member, with the gold rows."""
+    """A closed set to enumerate, with a gold row for each member."""
 
     kind: Literal["table"]
     as_of: str | None = None
@@ -73,13 +73,12 @@ class TableTask(Task):
     key_columns: Annotated[tuple[Name, ...], Field(min_length=1)]
     rows: Annotated[tuple[GoldRow, ...], Field(min_length=1)]
     sentinels: tuple[str, ...] = ("N/A", "-", "—")
-    """Gold cells with one of these, a blank or null are not scored."""
+    """Gold cells with one of these values, blank cells and null are not scored."""
 
     @validator(mode="before")
     @classmethod
     def _texts(cls, data: Any) -> Any:
-        """Cells may be numbers, which are compared as they would be written; space around a
-        column's name does not count."""
+        """Turn cells that are numbers into text, and remove space around the names of columns."""
         rows = data.get("rows") if isinstance(data, Mapping) else None
         if not isinstance(rows, Sequence):
             return data
@@ -90,16 +89,18 @@ class TableTask(Task):
         names = [column.name for column in self.columns]
         forms = Counter(map(column_form, names))
         if repeated := [name for name in names if forms[column_form(name)] > 1]:
-            raise ValueError(f"columns: {', '.join(repeated)} cannot be told apart")
+            raise ValueError(
+                f"columns: {', '.join(repeated)} have the same name, apart from its form"
+            )
         if len(set(self.key_columns)) < len(self.key_columns):
-            raise ValueError("key_columns: a name stands twice")
+            raise ValueError("key_columns: a name is there twice")
         if unknown := [key for key in self.key_columns if key not in names]:
-            raise ValueError(f"key_columns: {unknown[0]!r} is no column")
+            raise ValueError(f"key_columns: {unknown[0]!r} is not a column")
         for number, row in enumerate(self.rows):
             if unknown := [name for name in row if name not in names]:
-                raise ValueError(f"rows: row {number}: {unknown[0]!r} is no column")
+                raise ValueError(f"rows: row {number}: {unknown[0]!r} is not a column")
             if all(is_blank(row.get(key) or "") for key in self.key_columns):
-                raise ValueError(f"rows: row {number}: has no key")
+                raise ValueError(f"rows: row {number}: every key column is blank")
         return self
 
 
@@ -115,14 +116,14 @@ def _texts(row: Any) -> Any:
 
 
 def rows_from_csv(text: str) -> list[dict[str, str]]:
-    """Gold rows from CSV (a package's rows.csv), cells as they are written; an unnamed column, as
-    an index is, is left out. Raises ValueError, with the line, for what is no such table."""
+    """Read gold rows from CSV (`rows.csv` of a package). Cells are text. A column without a name,
+    such as an index, is left out. Raises ValueError, which names the line."""
     reader = csv.reader(io.StringIO(text.removeprefix("\ufeff"), newline=""), strict=True)
     try:
         header = [name.strip() for name in next(reader, [])]
         named = [name for name in header if name]
         if not named or len(set(named)) < len(named):
-            raise ValueError("line 1: no header, or a name that stands twice")
+            raise ValueError("line 1: no header, or a name that is there twice")
         rows = []
         for cells in reader:
             if len(cells) != len(header):

@@ -1,4 +1,5 @@
-"""What every kind of task has (formats.md, 1)."""
+"""The fields of every kind of task, and how faults in a task are collected (formats.md, section
+1)."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Annotated, Any
@@ -9,17 +10,17 @@ Name = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1)]
 
 
 class Model(BaseModel):
-    """Base of what a task file holds: immutable, strictly typed; unknown fields are ignored."""
+    """Base of the models in a task file: immutable; unknown fields are ignored."""
 
     model_config = ConfigDict(frozen=True, extra="ignore")
 
 
 Wrong = tuple[str, str]
-"""What is wrong inside a task: the path of a field, and the reason."""
+"""A fault inside a task: the path of the field, and the reason."""
 
 
 class WrongFields(ValueError):
-    """All that is wrong inside a part of a task."""
+    """All faults inside a part of a task."""
 
     def __init__(self, wrong: Sequence[Wrong]) -> None:
         super().__init__("; ".join(f"{field}: {reason}" for field, reason in wrong))
@@ -27,13 +28,13 @@ class WrongFields(ValueError):
 
 
 def refuse(wrong: Iterable[Wrong]) -> None:
-    """Raise all that is wrong at once, if anything is."""
+    """Raise WrongFields with all faults, if there are any."""
     if found := list(wrong):
         raise WrongFields(found)
 
 
 class Task(Model):
-    """What every kind of task has. Every label can be broken down by in a summary."""
+    """The fields of every kind of task. A summary has the figures for each value of each label."""
 
     name: Name
     title: str = ""

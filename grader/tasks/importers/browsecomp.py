@@ -1,4 +1,4 @@
-"""BrowseComp's questions to answer tasks (OpenAI, arXiv 2504.12516)."""
+"""Converts the questions of BrowseComp to answer tasks (OpenAI, arXiv 2504.12516)."""
 
 import base64
 import csv
@@ -15,8 +15,8 @@ _KEY = "canary"
 
 
 def convert(source: Path, faults: list[Fault]) -> Iterator[dict[str, Any]]:
-    """The tasks of the published CSV, decrypted. What cannot be converted is added to `faults`,
-    with its line. Other columns become labels."""
+    """Yield the tasks of the published CSV, decrypted. Other columns become labels. A row that
+    cannot be converted is added to `faults`, with its line."""
     try:
         with source.open(encoding="utf-8-sig", newline="") as file:
             rows = csv.DictReader(file, restkey="")
@@ -36,7 +36,7 @@ def convert(source: Path, faults: list[Fault]) -> Iterator[dict[str, Any]]:
 
 
 class _Undecryptable(Exception):
-    """Names the field."""
+    """A field that cannot be decrypted; the message is its name."""
 
 
 def _task(row: Mapping[str, str | None], name: str) -> dict[str, Any]:
@@ -52,7 +52,7 @@ def _task(row: Mapping[str, str | None], name: str) -> dict[str, Any]:
 
 
 def _decrypt(field: str, text: str | None, password: str | None) -> str:
-    """XOR with the SHA-256 digest of the canary, repeated, under base64."""
+    """Decode base64, then XOR with the SHA-256 digest of the canary, which is repeated."""
     key = hashlib.sha256((password or "").encode()).digest()
     try:
         secret = base64.b64decode(text or "", validate=True)

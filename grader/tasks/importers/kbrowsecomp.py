@@ -1,4 +1,4 @@
-"""K-BrowseComp's questions to answer tasks (answers.md)."""
+"""Converts the questions of K-BrowseComp to answer tasks (answers.md)."""
 
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -12,17 +12,17 @@ _OWN_FIELDS = ("id", "problem", "answer", "aliases", "checklist")
 
 
 def convert(source: Path, faults: list[Fault]) -> Iterator[dict[str, Any]]:
-    """The tasks of a file of JSON lines. What cannot be converted is added to `faults`, with its
-    line. Fields that a task has no place for become labels."""
+    """Yield the tasks of a file of JSON lines. Other fields become labels. A line that cannot be
+    converted is added to `faults`."""
     for place, item in read_objects(str(source), faults_at(faults)):
         if missing := [name for name in ("problem", "answer") if _text(item.get(name)) is None]:
-            faults.append(Fault(place, missing[0], "no text"))
+            faults.append(Fault(place, missing[0], "is missing or not a text"))
         else:
             yield _task(item, default_name(source, place), _split(source))
 
 
 def _split(source: Path) -> str:
-    """The split of questions that name none."""
+    """The split of the questions that do not name one."""
     return "synthetic" if "synthetic" in source.name.casefold() else "verified"
 
 
@@ -43,7 +43,8 @@ def _task(item: Mapping[str, Any], name: str, split: str) -> dict[str, Any]:
 
 
 def _checklist(value: Any) -> list[dict[str, str]]:
-    """The slots of a checklist: an object of values, or a list of them, with or without ids."""
+    """The slots of a checklist, which is an object of values or a list of values, with or without
+    ids."""
     if isinstance(value, dict):
         pairs = list(value.items())
     elif isinstance(value, list):
@@ -57,7 +58,7 @@ def _checklist(value: Any) -> list[dict[str, str]]:
 
 
 def _text(value: Any) -> str | None:
-    """A text or number as text; None where it is neither, or says nothing."""
+    """A text or a number as text; None for other values and for blank text."""
     if isinstance(value, bool) or not isinstance(value, str | int | float):
         return None
     return str(value).strip() or None

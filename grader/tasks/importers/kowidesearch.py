@@ -1,4 +1,4 @@
-"""Ko-WideSearch's records to table tasks (its appendix, "Data Schema")."""
+"""Converts the records of Ko-WideSearch to table tasks (its appendix, "Data Schema")."""
 
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -18,8 +18,8 @@ LABELS = ("tier", "category", "sourcing")
 
 
 def convert(source: Path, faults: list[Fault]) -> Iterator[dict[str, Any]]:
-    """The tasks of a JSONL of records; one without an id is named by the file's stem and its
-    line. What is no record is added to `faults`, with its line."""
+    """Yield the tasks of a file of JSON lines. A record without an id is named after the file and
+    its line. A line that is not a record is added to `faults`."""
     for place, record in read_objects(str(source), faults_at(faults)):
         yield _task(record, default_name(source, place))
 
@@ -56,7 +56,7 @@ def _column(column: Any) -> Any:
 
 
 def _row(row: Any) -> Any:
-    """A row with its attributes beside its key, where they stand in an object of their own."""
+    """A row with its attributes beside its key; some rows have them in an object `attrs`."""
     if isinstance(row, dict) and isinstance(row.get("attrs"), dict):
         return {name: cell for name, cell in row.items() if name != "attrs"} | row["attrs"]
     return row

@@ -20,7 +20,7 @@ def lines(path: Path, *tasks: object) -> Path:
     return path
 
 
-def test_unknown_fields_are_told_up_to_a_number(
+def test_unknown_fields_are_reported_up_to_a_number(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     count = MOST_WARNINGS + 5
@@ -39,7 +39,7 @@ def test_good_tasks_are_read_in_silence(tmp_path: Path, capsys: pytest.CaptureFi
     assert capsys.readouterr().err == ""
 
 
-def test_the_warnings_of_bad_tasks_are_told_before_the_error(
+def test_the_warnings_of_bad_tasks_are_reported_before_the_error(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     path = lines(tmp_path / "tasks.jsonl", {"kind": "answer", "name": "t", "anwser": "x"})

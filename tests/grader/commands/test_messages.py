@@ -30,7 +30,7 @@ def test_a_complete_call_says_nothing(capsys: pytest.CaptureFixture[str]) -> Non
     assert told(capsys, CallReport(submissions=1, summary=WORK)) == []
 
 
-def test_rejects_are_told_with_their_places_and_their_number(
+def test_rejects_are_reported_with_their_places_and_their_number(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     first = [Reject(f"run.jsonl:{n}", "why\x1b") for n in range(2)]
@@ -45,7 +45,7 @@ def test_rejects_are_told_with_their_places_and_their_number(
     assert told(capsys, report)[-1] == "  run.jsonl:1: why\\u001b"
 
 
-def test_ungraded_records_are_told_with_the_most_frequent_reasons(
+def test_ungraded_records_are_reported_with_the_most_frequent_reasons(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     reasons = Counter({f"reason {n}": 1_000 - n for n in range(MOST_REASONS + 3)})
@@ -58,14 +58,14 @@ def test_ungraded_records_are_told_with_the_most_frequent_reasons(
     assert len(lines) == MOST_REASONS + 2
 
 
-def test_all_reasons_are_told_if_they_are_few(capsys: pytest.CaptureFixture[str]) -> None:
+def test_all_reasons_are_reported_if_they_are_few(capsys: pytest.CaptureFixture[str]) -> None:
     reasons = Counter({f"reason {n}": 1 for n in range(MOST_REASONS)})
     lines = told(capsys, CallReport(submissions=1, ungraded=reasons, summary=WORK))
     assert len(lines) == MOST_REASONS + 1
     assert "other" not in lines[-1]
 
 
-def test_notable_records_problems_models_and_an_interrupt_are_told(
+def test_notable_records_problems_models_and_an_interrupt_are_reported(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     report = CallReport(
@@ -95,7 +95,7 @@ def test_notable_records_problems_models_and_an_interrupt_are_told(
         (CallReport(summary=WORK, interrupted=True), False),
     ],
 )
-def test_an_empty_input_is_told(
+def test_an_empty_input_is_reported(
     capsys: pytest.CaptureFixture[str], report: CallReport, said: bool
 ) -> None:
     assert ("There was no submission to grade." in told(capsys, report)) == said

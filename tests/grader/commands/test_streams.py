@@ -93,7 +93,7 @@ def test_names_from_outside_cannot_command_the_terminal(assay: Command, folder: 
         assert len(done.stderr.splitlines()) <= 4
 
 
-def test_lines_that_cannot_be_told_are_discarded(
+def test_messages_that_cannot_be_written_are_discarded(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     with open("/dev/full", "w") as full:  # noqa: PTH123

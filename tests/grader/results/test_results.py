@@ -71,7 +71,7 @@ def test_a_call_begins_its_files_anew(tmp_path: Path) -> None:
     assert json.loads((tmp_path / "deep" / "out" / "summary.json").read_text()) == {"n": 1}
 
 
-def test_rejects_keep_their_order_and_all_they_say(tmp_path: Path) -> None:
+def test_rejects_keep_their_order_and_their_fields(tmp_path: Path) -> None:
     output = Output(tmp_path)
     for n in range(3):
         output.reject(Reject(f"f:{n}", "why", "r", "t", "0"))
@@ -128,7 +128,7 @@ def test_a_link_to_an_input_is_not_written_through(tmp_path: Path, link: Any) ->
     assert (tmp_path / "run.jsonl").read_text() == "precious"
 
 
-def test_where_results_cannot_go_the_place_is_named(tmp_path: Path) -> None:
+def test_a_place_that_cannot_be_written_is_named(tmp_path: Path) -> None:
     (tmp_path / "file").touch()
     places = ("scores.jsonl", "summary.json")
     for name in places:
@@ -140,7 +140,7 @@ def test_where_results_cannot_go_the_place_is_named(tmp_path: Path) -> None:
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="no /dev/full")
-def test_a_full_disk_is_told(tmp_path: Path) -> None:
+def test_a_full_disk_is_reported(tmp_path: Path) -> None:
     (tmp_path / "records.jsonl").symlink_to("/dev/full")
     output = Output(tmp_path)
     output.add(result(0, [{}]))
@@ -171,7 +171,7 @@ def test_on_a_full_disk_the_whole_submissions_are_kept(tmp_path: Path) -> None:
     assert [row["n"] for row in lines(tmp_path / "scores.jsonl")] == list(range(20))
 
 
-def test_what_a_full_disk_kept_back_is_written_once_there_is_room(tmp_path: Path) -> None:
+def test_lines_that_a_full_disk_refused_are_written_when_there_is_room(tmp_path: Path) -> None:
     output = Output(tmp_path)
     with largest_file(10_000):
         for n in range(20):

@@ -44,7 +44,7 @@ def f1(part: Any) -> Any:
 TASKS = [task("a"), task("b"), task("c")]
 
 
-def test_means_are_over_a_tasks_rollouts_first_and_over_tasks_then() -> None:
+def test_means_are_over_rollouts_first_and_then_over_tasks() -> None:
     rows = [result("a", 1.0, n) for n in range(9)] + [result("b", 0.0), result("b", 0.5, 1)]
     report = summary(TASKS, *rows)["r"]["collection"]
     assert f1(report) == 0.625
@@ -74,7 +74,7 @@ def test_without_a_whole_submission_there_are_no_figures() -> None:
     assert report["provisional"] is True
 
 
-def test_figures_of_nothing_enter_no_mean() -> None:
+def test_figures_without_a_value_are_left_out_of_means() -> None:
     report = summary(TASKS, result("a", None), result("a", 0.5, 1), result("b", None))["r"]
     assert f1(report["collection"]) == 0.5
     assert "failures" not in report["collection"]["metrics"]
@@ -85,7 +85,7 @@ def test_runs_do_not_mix() -> None:
     assert {run: f1(kinds["collection"]) for run, kinds in runs.items()} == {"x": 1.0, "y": 0.0}
 
 
-def test_every_label_is_broken_down_by() -> None:
+def test_there_are_figures_for_each_value_of_each_label() -> None:
     tasks = [
         task("a", tier="hard", verticals=["law", "tax", "law"], year=2025),
         task("b", tier="easy", verticals=["law"]),
@@ -107,7 +107,7 @@ def test_every_label_is_broken_down_by() -> None:
     assert "provisional" not in by["tier"]["easy"]
 
 
-def test_the_order_in_which_results_end_does_not_show() -> None:
+def test_the_order_of_results_does_not_change_the_summary() -> None:
     rng = random.Random(1)
     tasks = [task(f"t{n}", part=str(n % 3)) for n in range(20)]
     rows = [result(f"t{n % 20}", rng.choice([None, rng.random()]), n // 20) for n in range(400)]

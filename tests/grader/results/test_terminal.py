@@ -86,7 +86,7 @@ def test_a_collection_shows_its_counts_once() -> None:
     ]
 
 
-def test_models_are_told_with_tokens_and_costs() -> None:
+def test_lines_about_models_have_tokens_and_costs() -> None:
     usage = {"calls": 1_200, "tokens_in": 4_000, "cached_in": 1_000, "tokens_out": 30}
     work = {
         "judge": {"models": {"m": {**usage, "cost_usd": 0.5}}},

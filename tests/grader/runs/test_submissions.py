@@ -98,7 +98,7 @@ def test_both_shapes_may_be_mixed_and_spread_over_files(tmp_path: Path) -> None:
     assert not read.rejects
 
 
-def test_a_whole_submission_is_handed_out_before_the_next_line_is_read(tmp_path: Path) -> None:
+def test_a_complete_submission_is_yielded_before_the_next_line_is_read(tmp_path: Path) -> None:
     rejects: list[Reject] = []
     path = write(tmp_path / "r.jsonl", single(record()), whole(record(), rollout=1), b"{")
     submissions = iter(Reader([str(path)], {"t": TASK}, rejects.append))
@@ -268,7 +268,7 @@ def test_a_bad_line_is_rejected_and_the_others_count(
 
 
 @pytest.mark.parametrize("shape", [whole, single])
-def test_a_record_of_no_subtask_is_rejected_alone(tmp_path: Path, shape: Any) -> None:
+def test_a_record_of_an_unknown_subtask_is_rejected_alone(tmp_path: Path, shape: Any) -> None:
     read = Read(
         write(tmp_path / "r.jsonl", shape(record(subtask="prices")), single(record("B"), rollout=1))
     )
@@ -278,7 +278,7 @@ def test_a_record_of_no_subtask_is_rejected_alone(tmp_path: Path, shape: Any) ->
     assert (read.rejects[0].run, read.rejects[0].task) == ("r", "t")
 
 
-def test_indices_count_what_came_rejects_included(tmp_path: Path) -> None:
+def test_indices_count_rejected_records_too(tmp_path: Path) -> None:
     path = write(tmp_path / "r.jsonl", whole(record("A"), record(subtask="?"), record("B")))
     assert [r.index for r in Read(path).submissions[0].records] == [0, 2]
 
@@ -297,7 +297,7 @@ def test_missing_and_unreadable_files_are_rejects(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("damage", ["cut", "flipped"])
-def test_what_comes_before_the_damage_in_an_archive_counts(tmp_path: Path, damage: str) -> None:
+def test_lines_before_damage_in_a_gzip_file_count(tmp_path: Path, damage: str) -> None:
     lines = [raw(whole(record(f"{n}-{'x' * 50}"), rollout=n)) + b"\n" for n in range(2_000)]
     packed = bytearray(gzip.compress(b"".join(lines)))
     if damage == "cut":
@@ -329,7 +329,7 @@ def test_a_line_of_50_mb_is_read(tmp_path: Path) -> None:
     assert [where for where, _ in read.reasons] == ["r.jsonl:2"]
 
 
-def test_what_json_cannot_hold_is_replaced(tmp_path: Path) -> None:
+def test_values_that_json_does_not_have_are_replaced(tmp_path: Path) -> None:
     line = rb'{"task":"t","record":{"item":{"company":"A\ud800","year":"\u0000"},"url":"u",'
     line += rb'"excerpts":[],"answer":[NaN,-Infinity,1e999,1e3,1' + b"0" * 40
     line += b",12345678901234567,-" + b"9" * 5000 + b"]}}"
@@ -338,7 +338,7 @@ def test_what_json_cannot_hold_is_replaced(tmp_path: Path) -> None:
     assert one.records[0].answer == [None, None, None, 1000.0, 1e40, 12345678901234567, None]
 
 
-def test_a_closed_standard_input_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_closed_standard_input_is_a_reject(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("sys.stdin", None)  # as Python has it where it was closed
     assert Read("-").reasons == [("-:1", "unreadable from here on: standard input is closed")]
 
@@ -427,7 +427,7 @@ def test_a_record_of_100_000_excerpts_is_read(tmp_path: Path) -> None:
     assert len(one.records[0].excerpts) == 100_000
 
 
-def test_a_record_in_a_response_that_nests_too_deep_is_no_end() -> None:
+def test_a_record_that_nests_too_deep_in_a_response_does_not_stop_the_others() -> None:
     deep = '{"item": {"company": "A", "year": "1"}, "url": "u", "answer": ' + "[" * 600 + "]" * 600
     found = read_submission(TASK, {"response": f"[{deep}}}, {json.dumps(record('B'))}]"}).records
     assert [bool(r.fault) for r in found] == [True, False]
@@ -461,13 +461,13 @@ def test_a_submission_is_made_of_an_object_in_memory() -> None:
         {"response": None},
     ],
 )
-def test_what_is_no_submission_raises(data: Any) -> None:
+def test_an_object_that_is_not_a_submission_is_an_error(data: Any) -> None:
     with pytest.raises(ValueError, match=r"."):
         read_submission(TASK, data)
 
 
 @pytest.mark.parametrize("value", ["\ud800", {1, 2}, object(), 2**70])
-def test_what_no_file_could_hold_makes_a_record_fail(value: Any) -> None:
+def test_a_value_that_json_cannot_hold_makes_a_record_malformed(value: Any) -> None:
     (one,) = read_submission(TASK, {"records": [record(answer=value)]}).records
     assert one.fault
 

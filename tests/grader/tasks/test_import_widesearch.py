@@ -51,13 +51,13 @@ def test_a_question_becomes_a_task(tmp_path, gold, evaluation):
         ({"evaluation": {**EVALUATION, "eval_pipeline": None}}, "evaluation.eval_pipeline"),
     ],
 )
-def test_what_is_wrong_is_said_with_its_line(tmp_path, fields, place):
+def test_a_fault_is_reported_with_its_line(tmp_path, fields, place):
     faults = []
     assert not list(convert(source(tmp_path, **fields), faults))
     assert [(fault.place.endswith(":1"), fault.field) for fault in faults] == [(True, place)]
 
 
-def test_one_bad_line_stops_no_other(tmp_path):
+def test_a_bad_line_does_not_stop_the_others(tmp_path):
     path = source(tmp_path)
     path.write_text("{\n[]\n" + path.read_text("utf-8"), "utf-8")
     faults = []

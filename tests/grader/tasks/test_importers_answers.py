@@ -51,7 +51,7 @@ def test_a_question_of_kbrowsecomp(tmp_path: Path) -> None:
     assert AnswerTask.model_validate(task).checklist[0].value == "양평"
 
 
-def test_names_and_splits_where_the_line_gives_none(tmp_path: Path) -> None:
+def test_default_names_and_splits(tmp_path: Path) -> None:
     question = {"problem": "?", "answer": 42}
     for stem, split in (("verified_set", "verified"), ("Synthetic_set", "synthetic")):
         source = lines(tmp_path / f"{stem}.jsonl", question, question)

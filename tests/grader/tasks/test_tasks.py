@@ -147,7 +147,7 @@ def test_a_field_that_is_a_key_of_other_fields_asks_for_those(lines: Callable[..
     assert task(lines(collection(keys=keys))).hierarchies[None].fields == ("firm", "model")
 
 
-def test_what_needs_a_model_is_named_with_its_hierarchy(tmp_path: Path) -> None:
+def test_checks_that_need_a_model_are_named_with_their_hierarchy(tmp_path: Path) -> None:
     assert needing_model(task(package(tmp_path / "t", TOML))) == ("names_both",)
     fields = collection(
         subtasks=[subtask(judge={"requirements": [{"id": "listed", "text": "It is listed."}]})]
@@ -178,11 +178,11 @@ def test_unknown_fields_are_no_error(lines: Callable[..., Path]) -> None:
     assert task(lines(fields)).name == "t"
 
 
-def test_a_prompt_in_the_fields_goes_before_the_file(tmp_path: Path) -> None:
+def test_the_prompt_field_wins_over_the_file(tmp_path: Path) -> None:
     assert task(package(tmp_path / "t", 'prompt = "In."\n' + TOML, "Beside.")).prompt == "In."
 
 
-def test_a_hierarchy_of_urls_alone_has_url_for_member(lines: Callable[..., Path]) -> None:
+def test_url_is_the_member_of_a_hierarchy_with_only_urls(lines: Callable[..., Path]) -> None:
     assert task(lines(collection(keys=[URL]))).member == "url"
 
 
@@ -198,10 +198,10 @@ CASES: dict[str, tuple[Fields, str, str]] = {
     "key no object": (collection(keys=["company", URL]), "keys[0]", ""),
     "no name": ({"kind": "collection", "keys": [key(), URL]}, "name", "required"),
     "blank name": (collection(name=" "), "name", "at least 1"),
-    "no url": (collection(keys=[key()]), "keys", "ends in url"),
-    "url not last": (collection(keys=[key(), URL, key("b")]), "keys", "ends in url"),
-    "url twice": (collection(keys=[URL, key(), URL]), "keys[2].name", "'url' stands twice"),
-    "key twice": (collection(keys=[key(), key(), URL]), "keys[1].name", "stands twice"),
+    "no url": (collection(keys=[key()]), "keys", "must be url"),
+    "url not last": (collection(keys=[key(), URL, key("b")]), "keys", "must be url"),
+    "url twice": (collection(keys=[URL, key(), URL]), "keys[2].name", "'url' is the name"),
+    "key twice": (collection(keys=[key(), key(), URL]), "keys[1].name", "of another key"),
     "no volume": (collection(keys=[{"name": "a"}, URL]), "keys[0].volume", "required"),
     "volume 0": (collection(keys=[key(volume=0), URL]), "keys[0].volume", "greater"),
     "volume -1": (collection(keys=[key(volume=-1), URL]), "keys[0].volume", "greater"),
@@ -228,7 +228,7 @@ CASES: dict[str, tuple[Fields, str, str]] = {
     "fields in fields": (
         collection(keys=[*(key(f"a{n}", 1, fields=[f"a{n + 1}"]) for n in range(5_000)), URL]),
         "keys", "more than 200 fields"),
-    "member": (collection(member="city"), "member", "'city' is no key"),
+    "member": (collection(member="city"), "member", "'city' is not a key"),
     "how": (collection(keys=[key(identity={"how": "close"}), URL]), "keys[0].identity", "one of"),
     "no members": (
         collection(keys=[key(identity={"how": "closed"}), URL]),
@@ -243,23 +243,23 @@ CASES: dict[str, tuple[Fields, str, str]] = {
         collection(keys=[closed("a", "b", aliases={"a": ["B"]}), URL]),
         "keys[0].identity.aliases", "'b'"),
     "volume over roster": (
-        collection(keys=[{**closed("a", "b"), "volume": 3}, URL]), "keys[0].volume", "roster of 2"),
+        collection(keys=[{**closed("a", "b"), "volume": 3}, URL]), "keys[0].volume", "2 members"),
     "date format": (
         collection(keys=[key(identity={"how": "date", "format": "MM/DD"}), URL]),
         "keys[0].identity.format", "YYYY-MM"),
     "no such parent": (
-        collection(subtasks=[subtask(parent="city")]), "subtasks[0].parent", "'city' is no key"),
+        collection(subtasks=[subtask(parent="city")]), "subtasks[0].parent", "'city' is not a key"),
     "url as parent": (
-        collection(subtasks=[subtask(parent="url")]), "subtasks[0].parent", "'url' is no key"),
+        collection(subtasks=[subtask(parent="url")]), "subtasks[0].parent", "'url' is not a key"),
     "no parent": (
         collection(subtasks=[{"name": "s", "keys": [URL]}]), "subtasks[0].parent", "required"),
     "parent key again": (
         collection(subtasks=[subtask(keys=[key(), URL])]), "subtasks[0].keys", "'company'"),
     "subtask twice": (
-        collection(subtasks=[subtask(), subtask()]), "subtasks[1].name", "stands twice"),
+        collection(subtasks=[subtask(), subtask()]), "subtasks[1].name", "of another subtask"),
     "dotted name": (collection(subtasks=[subtask("a.b")]), "subtasks[0].name", "dot"),
     "subtask without url": (
-        collection(subtasks=[subtask(keys=[key("b")])]), "subtasks[0].keys", "ends in url"),
+        collection(subtasks=[subtask(keys=[key("b")])]), "subtasks[0].keys", "must be url"),
     "no such key of the subtask": (
         collection(subtasks=[subtask(subtasks=[subtask(parent="month")])]),
         "subtasks[0].subtasks[0].parent", "'month'"),
@@ -328,7 +328,7 @@ def test_all_faults_of_all_files_come_at_once(tmp_path: Path, lines: Callable[..
     ]
 
 
-def test_a_message_names_no_more_faults_than_can_be_read(lines: Callable[..., Path]) -> None:
+def test_a_message_lists_a_limited_number_of_faults(lines: Callable[..., Path]) -> None:
     with pytest.raises(TaskError) as raised:
         load([lines(*[collection(keys=[])] * 5_000)])
     assert len(raised.value.faults) == 5_000
@@ -384,13 +384,13 @@ def test_an_unreadable_line_is_a_fault(tmp_path: Path, line: bytes, reason: str)
     assert reason in fault.reason
 
 
-def test_where_there_is_no_task_a_fault_says_so(tmp_path: Path) -> None:
+def test_a_path_without_a_task_is_a_fault(tmp_path: Path) -> None:
     (tmp_path / "empty").mkdir()
     (tmp_path / "empty.jsonl").touch()
     (tmp_path / "notes.txt").touch()
     for name, reason in {
         "empty": "no task.toml",
-        "empty.jsonl": "no task in it",
+        "empty.jsonl": "has no task",
         "notes.txt": "not a folder",
         "gone": "no such",
     }.items():
