@@ -1,4 +1,4 @@
-"""Runs whose pages only a browser can read, with a real one."""
+"""Grade runs whose pages need a browser, with a real browser."""
 
 import json
 from collections.abc import Iterator, Mapping
@@ -43,7 +43,7 @@ def challenge(script: str, status: int = 403) -> Answer:
 
 
 def site(inside: int) -> dict[str, Answer]:
-    """Pages that http sees little of; `inside` is a port that no page may reach."""
+    """Pages that need a browser. `inside` is the port of a server that no page may reach."""
     return {
         "/plain": article("Larch", FACT),
         "/drawn": shell(DRAWN),
@@ -61,26 +61,26 @@ def site(inside: int) -> dict[str, Answer]:
     }
 
 
-class Counted(dict[str, Answer]):
-    """Pages, and what was asked for."""
+class RecordedPages(dict[str, Answer]):
+    """Pages by path, and the paths that were requested."""
 
     def __init__(self, pages: Mapping[str, Answer]) -> None:
         super().__init__(pages)
-        self.asked: list[str] = []
+        self.requested: list[str] = []
 
     def get(self, path: str, default: Any = None) -> Any:
-        self.asked.append(path)
+        self.requested.append(path)
         return super().get(path, default)
 
 
 class Sites:
-    """A site that may be visited, and a server inside that may not."""
+    """A site that the guard allows, and a server with a secret that it refuses."""
 
-    def __init__(self, port: int, pages: Counted, secret: Counted) -> None:
+    def __init__(self, port: int, pages: RecordedPages, secret: RecordedPages) -> None:
         self.base, self.pages, self.secret = f"http://127.0.0.1:{port}", pages, secret
 
     def write_run(self, folder: Path, *paths: str) -> list[object]:
-        """Files of a run that cites these paths; the arguments that grade it."""
+        """Write a run that cites these paths. Return the arguments that grade it."""
         records = [
             {"item": {"fact": FACT}, "url": self.base + path, "excerpts": [FACT], "answer": "Yes"}
             for path in paths
@@ -93,14 +93,15 @@ class Sites:
 
 @pytest.fixture
 def sites() -> Iterator[Sites]:
-    secret = Counted({"/secret": article("Secret", "The key is 1234.")})
+    secret = RecordedPages({"/secret": article("Secret", "The key is 1234.")})
     with serving(secret) as inside:
-        pages = Counted(site(inside))
+        pages = RecordedPages(site(inside))
         with serving(pages) as port:
             yield Sites(port, pages, secret)
 
 
-def fates(folder: Path) -> dict[str, tuple[str, str, bool]]:
+def outcomes(folder: Path) -> dict[str, tuple[str, str, bool]]:
+    """The page state, `via` and full verdict of each path."""
     rows = read_lines(folder / "out" / "records.jsonl")
     return {
         "/" + row["url"].rpartition("/")[2]: (
@@ -112,7 +113,7 @@ def fates(folder: Path) -> dict[str, tuple[str, str, bool]]:
     }
 
 
-SEEN = {
+EXPECTED = {
     "/plain": ("ok", "http", True),
     "/drawn": ("ok", "browser", True),
     "/challenge": ("ok", "browser", True),
@@ -123,46 +124,44 @@ SEEN = {
 }
 
 
-def test_what_a_browser_shows_is_graded_and_kept(
-    assay: Command, folder: Path, sites: Sites
-) -> None:
-    grade = sites.write_run(folder, *SEEN)
+def test_rendered_pages_are_graded_and_cached(assay: Command, folder: Path, sites: Sites) -> None:
+    grade = sites.write_run(folder, *EXPECTED)
     done = assay(*grade)
     assert done.returncode == 0, done.stderr
-    assert fates(folder) == SEEN
-    assert not sites.secret.asked
+    assert outcomes(folder) == EXPECTED
+    assert not sites.secret.requested
     rows = {row["url"].rpartition("/")[2]: row for row in read_lines(folder / "out/records.jsonl")}
     assert rows["challenge"]["page"]["final_url"] == f"{sites.base}/plain"
     assert rows["drawn"]["page"]["words"] > 150
     work = json.loads((folder / "out" / "summary.json").read_text())["work"]
     assert work["render"]["done"] >= 5
 
-    # Offline, what the cache has is used and nothing is shown.
-    before, asked = (folder / "out" / "records.jsonl").read_bytes(), len(sites.pages.asked)
+    # Offline, the cached pages are used and nothing is rendered.
+    before, requests = (folder / "out" / "records.jsonl").read_bytes(), len(sites.pages.requested)
     again = assay(*grade, "--offline")
     assert again.returncode == 0, again.stderr
-    assert len(sites.pages.asked) == asked
+    assert len(sites.pages.requested) == requests
     assert (folder / "out" / "records.jsonl").read_bytes() == before
 
 
-def test_a_machine_without_a_browser_says_so_once_and_grades_what_http_gave(
+def test_without_a_browser_there_is_one_warning_and_pages_from_http_are_graded(
     assay: Command, folder: Path, sites: Sites
 ) -> None:
     env = {"PATH": str(folder), "PLAYWRIGHT_BROWSERS_PATH": str(folder)}
-    done = assay(*sites.write_run(folder, *SEEN), env=env)
+    done = assay(*sites.write_run(folder, *EXPECTED), env=env)
     assert done.returncode == 0, done.stderr
     assert done.stderr.count("no browser: install chromium") == 1
-    assert fates(folder) == {
-        path: (state, via, full) if via == "http" else (told(path), "http", False)
-        for path, (state, via, full) in SEEN.items()
+    assert outcomes(folder) == {
+        path: (state, via, full) if via == "http" else (state_over_http(path), "http", False)
+        for path, (state, via, full) in EXPECTED.items()
     }
 
 
-def told(path: str) -> str:
+def state_over_http(path: str) -> str:
     return "blocked" if path == "/challenge" else "unrendered"
 
 
-def test_fetch_shows_pages_in_a_browser_where_it_is_asked_to(
+def test_fetch_renders_a_page_with_the_flag_browser(
     assay: Command, folder: Path, sites: Sites
 ) -> None:
     host = sites.base.partition("//")[2]
@@ -173,7 +172,7 @@ def test_fetch_shows_pages_in_a_browser_where_it_is_asked_to(
 
 
 async def test_a_browser_that_is_killed_is_replaced(tmp_path: Path) -> None:
-    """One page has the browser killed as it is shown; all pages come, that one too."""
+    """One page kills the browser while it is rendered. All pages are rendered all the same."""
     killed: list[int] = []
 
     class Killing(dict[str, Answer]):
@@ -195,10 +194,10 @@ async def test_a_browser_that_is_killed_is_replaced(tmp_path: Path) -> None:
 
 
 def kill_browsers() -> list[int]:
-    """Kill the browsers that this process has started; their ids."""
+    """Kill the browsers that this process has started. Return their process ids."""
     found = []
     for process in psutil.Process().children(recursive=True):
-        with suppress(psutil.Error):  # it has ended meanwhile
+        with suppress(psutil.Error):  # the process has ended
             name, *flags = process.cmdline() or [""]
             if "chrom" in Path(name).name and not any(flag.startswith("--type=") for flag in flags):
                 found.append(process)

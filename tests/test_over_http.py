@@ -1,4 +1,4 @@
-"""The same records, graded from an archive and from servers of our own: the same verdicts."""
+"""Records get the same verdicts from an archive and from test servers."""
 
 import json
 import ssl
@@ -20,7 +20,7 @@ TASK = {
     ],
     "judge": {"requirements": [{"id": "told", "rule": {"contains": "{item.fact}"}}]},
 }
-# None that a browser would be asked for: what one sees has tests of its own.
+# No page here needs a browser. tests/test_browser_run.py has those.
 PAGES = {
     "/facts": article("Facts", "Larch needles fall in autumn."),
     "/latin": Answer(
@@ -120,11 +120,11 @@ def verdicts(path: Path) -> list[Any]:
     return rows
 
 
-def test_servers_and_an_archive_of_them_give_the_same_verdicts(
+def test_pages_from_servers_and_from_an_archive_give_the_same_verdicts(
     assay: Command, folder: Path, sites: Sites, trust: Mapping[str, str]
 ) -> None:
     write_run(folder, sites)
-    # What the archive has for the address inside, which nothing may visit, is a refusal online.
+    # Online, the guard refuses the private address. So the archive must not contain it.
     pages = {url: page for url, page in sites.pages.items() if not url.endswith("/metadata")}
     write_archive(folder / "pages.warc.gz", pages)
     grade = ("grade", "run.jsonl", "--tasks", "tasks.jsonl")
@@ -151,7 +151,7 @@ def test_servers_and_an_archive_of_them_give_the_same_verdicts(
     assert latin == [False, True, False] * 2
 
 
-def test_what_was_fetched_can_be_graded_elsewhere_offline(
+def test_an_exported_cache_gives_the_same_results_offline(
     assay: Command, folder: Path, sites: Sites, trust: Mapping[str, str]
 ) -> None:
     write_run(folder, sites)
@@ -161,7 +161,7 @@ def test_what_was_fetched_can_be_graded_elsewhere_offline(
     assert assay("cache", "import", "moved.warc.gz", "--cache", "b").returncode == 0
     assert assay("cache", "verify", "--cache", "b").returncode == 0
     again = assay(*grade, "b", *sites.allowed, "--offline", "--out", "two")
-    # The redirect to an address inside was refused, which is no outcome that is kept.
+    # The redirect to a private address was refused. A refusal is not cached.
     assert again.returncode == 1
     before, after = (
         [row for row in read_lines(folder / out / "records.jsonl") if "/metadata" not in row["url"]]
@@ -170,7 +170,9 @@ def test_what_was_fetched_can_be_graded_elsewhere_offline(
     assert before == after
 
 
-def test_what_cannot_be_trusted_or_is_not_allowed_is_not_read(assay: Command, sites: Sites) -> None:
+def test_pages_with_an_untrusted_certificate_or_a_host_not_allowed_are_not_read(
+    assay: Command, sites: Sites
+) -> None:
     urls = f"{sites.https}/facts", f"{sites.http}/facts"
     done = assay("fetch", *urls, "--allow-host", sites.https.partition("//")[2])
     assert done.returncode == 1

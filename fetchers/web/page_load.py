@@ -14,7 +14,7 @@ from fetchers.address import Guard
 from fetchers.page import Dead, Refused, Response, Unreachable, Unvisitable, now
 from fetchers.web.headers import merge_headers, without_transfer_headers
 from fetchers.web.launch import first_line
-from fetchers.web.proxy import Pass
+from fetchers.web.proxy import Ticket
 from fetchers.web.rendered import Rendered
 
 _ENOUGH_WORDS = 120  # a challenge, an empty shell or a loading screen has fewer
@@ -53,11 +53,11 @@ class _Document:
 class PageLoad:
     """Loads one URL in `page`, an empty page of a browser, and reads what the page shows.
 
-    `session` is a CDP session of the page. `ticket` is the page's pass for the proxy.
+    `session` is a CDP session of the page. `ticket` is the page's permission to use the proxy.
     """
 
     def __init__(
-        self, guard: Guard, limits: Limits, ticket: Pass, page: Page, session: CDPSession
+        self, guard: Guard, limits: Limits, ticket: Ticket, page: Page, session: CDPSession
     ) -> None:
         self._guard = guard
         self._limits = limits
@@ -211,7 +211,7 @@ class PageLoad:
             self._document = self._documents.get(frame["loaderId"])
 
     def _on_auth_required(self, event: dict[str, Any]) -> None:
-        """Send the page's pass to the proxy. Send no credentials to servers."""
+        """Send the page's ticket to the proxy. Send no credentials to servers."""
         reply = {"response": "CancelAuth"}
         if event["authChallenge"].get("source") == "Proxy":
             reply = {

@@ -1,9 +1,9 @@
-"""The browser's only way out: a small proxy on loopback that asks the guard about every target.
+"""A small HTTP proxy on 127.0.0.1 through which the browser sends all requests.
 
-A browser resolves names itself, follows redirects, opens sockets, prefetches and runs workers, out
-of reach of whoever drives it. So it is given no other way than this proxy, which connects to the
-very addresses that the guard has checked. Others on this machine are shown the door: every page
-that is rendered has a pass of its own.
+A browser resolves names, follows redirects, opens sockets, prefetches and runs workers by itself.
+The program that drives it cannot check these requests. So the browser may only use this proxy,
+which connects only to addresses that the guard has checked. Every page has its own ticket (a user
+and a password), so other programs on this machine cannot use the proxy.
 """
 
 import asyncio
@@ -23,17 +23,20 @@ from typing import Any, Self
 from fetchers.address import Guard, Target
 from fetchers.page import Refused, Unreachable, Unvisitable
 
-_HEAD = 256 * 1024  # bytes of a request's or an answer's head, at most
+_HEAD = 256 * 1024  # bytes; the limit for the head of a request or reply
 _CHUNK = 64 * 1024
-_KNOWN_FAULTS = 1_000  # targets a page, of which it is remembered why they were not reached
-_ADDRESSES = 4  # of a host that are tried
+_KNOWN_FAULTS = 1_000  # targets per page whose faults are stored
+_ADDRESSES = 4  # addresses of a host that are tried
 
 
 @dataclass(frozen=True, slots=True)
 class Bounds:
-    """What the proxy lets through. `page` is in bytes, both ways, of all that a page loads, as they
-    come over the wire; times are in seconds; `connections` holds for a page, `all_connections` for
-    all of them."""
+    """Limits of the proxy.
+
+    `page` is the sum in bytes of all requests and replies of a page, before decoding. `connect` is
+    for one connection and `idle` for the wait for the next bytes, in seconds. `connections` is the
+    number of connections at once of one page, `all_connections` of all pages.
+    """
 
     page: int = 60_000_000
     connect: float = 10
@@ -43,9 +46,12 @@ class Bounds:
 
 
 @dataclass(slots=True, eq=False)
-class Pass:
-    """A page's right to use the proxy, and what became of it: `spent` are bytes; `faults` says of a
-    target, a host with its port, why it was not reached."""
+class Ticket:
+    """The permission of one page to use the proxy.
+
+    `spent` counts the bytes that the page has used. `faults` has, by host and port, why a target
+    was not reached. `connections` are the tasks of the page's open connections.
+    """
 
     user: str
     password: str
@@ -54,40 +60,41 @@ class Pass:
     connections: set[asyncio.Task[None]] = field(default_factory=set)
 
     def note(self, target: Target, fault: Unvisitable | None) -> None:
-        """Remembers why a target was not reached, or that it was."""
+        """Store why a target was not reached. `fault` is None if it was reached."""
         self.faults.pop((target.host, target.port), None)
         if fault is not None and len(self.faults) < _KNOWN_FAULTS:
             self.faults[target.host, target.port] = fault
 
     def charge(self, size: int, limit: int) -> None:
-        """Counts what passes; raises OSError where it is too much for one page."""
+        """Count `size` bytes. Raises OSError if the page has used more than `limit` bytes."""
         self.spent += size
         if self.spent > limit:
             raise ConnectionAbortedError
 
 
 class _Rejected(Exception):
-    """What a client asks for is not done; the message is the status of the answer."""
+    """The proxy rejects a request. The message is the status line of the reply."""
 
-    def answer(self) -> bytes:
+    def reply(self) -> bytes:
         return (
             f"HTTP/1.1 {self}\r\n"
-            'Proxy-Authenticate: Basic realm="a page of ours"\r\n'
+            'Proxy-Authenticate: Basic realm="assay"\r\n'
             "Content-Length: 0\r\nConnection: close\r\n\r\n"
         ).encode()
 
 
 class Proxy:
-    """An HTTP proxy on 127.0.0.1 (CONNECT, and plain requests); an async context manager.
+    """An HTTP proxy on 127.0.0.1 for CONNECT and plain http requests. An async context manager.
 
-    `port` is where it listens. What it is asked for without a pass it answers with 407, what the
-    guard refuses with 403, what cannot be reached with 502.
+    `port` is the port that it listens on. It replies 407 to a request without a valid ticket, 403
+    if the guard refuses the target, 502 if the target cannot be reached, and 503 if the page is
+    over its limits.
     """
 
     def __init__(self, guard: Guard, bounds: Bounds | None = None) -> None:
         self._guard = guard
         self._bounds = bounds or Bounds()
-        self._passes: dict[str, Pass] = {}
+        self._tickets: dict[str, Ticket] = {}
         self._clients: set[asyncio.Task[None]] = set()
         self.port = 0
 
@@ -108,14 +115,14 @@ class Proxy:
         await asyncio.gather(*self._clients, return_exceptions=True)
 
     @contextmanager
-    def admit(self) -> Iterator[Pass]:
-        """A pass for one page; its connections end with it."""
-        ticket = Pass(secrets.token_hex(8), secrets.token_hex(16))
-        self._passes[ticket.user] = ticket
+    def admit(self) -> Iterator[Ticket]:
+        """Create a ticket for one page. At the end, the ticket and its connections end."""
+        ticket = Ticket(secrets.token_hex(8), secrets.token_hex(16))
+        self._tickets[ticket.user] = ticket
         try:
             yield ticket
         finally:
-            del self._passes[ticket.user]
+            del self._tickets[ticket.user]
             for task in ticket.connections:
                 task.cancel()
 
@@ -128,23 +135,26 @@ class Proxy:
         task.add_done_callback(self._clients.discard)
 
     async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        """One request of a client, or one tunnel; then the connection is closed."""
+        """Serve one request or one tunnel of a client, then close the connection."""
         try:
             async with asyncio.timeout(self._bounds.idle):
                 request = _Request.read(await reader.readuntil(b"\r\n\r\n"))
             with self._admitted(request) as ticket:
                 await self._forward(request, ticket, reader, writer)
         except _Rejected as rejected:
-            writer.write(rejected.answer())
+            writer.write(rejected.reply())
         except (OSError, EOFError, asyncio.LimitOverrunError):
-            pass  # either side has gone, or was too slow or too long
+            pass  # one side has disconnected, was too slow or sent too much
         finally:
             writer.close()
 
     @contextmanager
-    def _admitted(self, request: "_Request") -> Iterator[Pass]:
-        """The pass that a request shows, the running task being counted among its connections."""
-        ticket = self._passes.get(request.user)
+    def _admitted(self, request: "_Request") -> Iterator[Ticket]:
+        """The ticket of a request. The current task counts as one of its connections meanwhile.
+
+        Raises _Rejected if the ticket is not valid or the page is over its limits.
+        """
+        ticket = self._tickets.get(request.user)
         if ticket is None or not hmac.compare_digest(ticket.password, request.password):
             raise _Rejected("407 Proxy Authentication Required")
         if ticket.spent >= self._bounds.page or len(ticket.connections) >= self._bounds.connections:
@@ -160,7 +170,7 @@ class Proxy:
     async def _forward(
         self,
         request: "_Request",
-        ticket: Pass,
+        ticket: Ticket,
         reader: asyncio.StreamReader,
         writer: asyncio.StreamWriter,
     ) -> None:
@@ -169,26 +179,26 @@ class Proxy:
             if request.is_tunnel:
                 writer.write(b"HTTP/1.1 200 Connected\r\n\r\n")
                 sending = self._pump(reader, server, ticket)
-                answering = self._pump(from_server, writer, ticket)
+                receiving = self._pump(from_server, writer, ticket)
             else:
                 server.write(request.for_server(target))
                 sending = self._send_body(request.length, reader, server, ticket)
-                answering = self._send_answer(from_server, writer, ticket)
-            await _until_one_ends(sending, answering)
+                receiving = self._send_reply(from_server, writer, ticket)
+            await _until_one_ends(sending, receiving)
         finally:
             server.transport.abort()
 
     async def _connect(
-        self, url: str, ticket: Pass
+        self, url: str, ticket: Ticket
     ) -> tuple[Target, asyncio.StreamReader, asyncio.StreamWriter]:
-        """A connection to one of the addresses that the guard has checked, and to no other."""
+        """Connect to one of the addresses that the guard has checked. Raises _Rejected."""
         try:
             target = self._guard.target(url)
         except Refused:
             raise _Rejected("403 Refused") from None
         try:
             addresses = await self._guard.addresses(target.host, target.port)
-            streams = await self._first_that_answers(addresses, target.port)
+            streams = await self._open_first(addresses, target.port)
         except Unvisitable as fault:
             ticket.note(target, fault)
             refused = isinstance(fault, Refused)
@@ -196,9 +206,10 @@ class Proxy:
         ticket.note(target, None)
         return target, *streams
 
-    async def _first_that_answers(
+    async def _open_first(
         self, addresses: Sequence[str], port: int
     ) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
+        """Connect to the first address that accepts. Raises Unreachable with the last reason."""
         fault = ""
         for address in addresses[:_ADDRESSES]:
             try:
@@ -211,33 +222,40 @@ class Proxy:
         raise Unreachable(fault)
 
     async def _send_body(
-        self, length: int, reader: asyncio.StreamReader, server: asyncio.StreamWriter, ticket: Pass
+        self,
+        length: int,
+        reader: asyncio.StreamReader,
+        server: asyncio.StreamWriter,
+        ticket: Ticket,
     ) -> None:
-        """Passes a request's body on, and no byte beyond it: what may follow on this connection
-        could be meant for another target. Ends when the client goes."""
+        """Forward the body of a request, then wait until the client disconnects.
+
+        Later bytes are not forwarded: they may be a request for another target.
+        """
         await self._pump(reader, server, ticket, length)
         while await reader.read(_CHUNK):
             pass
 
-    async def _send_answer(
-        self, server: asyncio.StreamReader, writer: asyncio.StreamWriter, ticket: Pass
+    async def _send_reply(
+        self, server: asyncio.StreamReader, writer: asyncio.StreamWriter, ticket: Ticket
     ) -> None:
+        """Forward the head of the reply, without headers of the connection, then its body."""
         head = b""
-        while not head or head[9:10] == b"1":  # an interim answer: the real one is to come
+        while not head or head[9:10] == b"1":  # 1xx: an interim reply; the final one follows
             async with asyncio.timeout(self._bounds.idle):
                 head = await server.readuntil(b"\r\n\r\n")
             ticket.charge(len(head), self._bounds.page)
-            writer.write(_OF_THE_HOP.sub(b"", head)[:-2] + b"Connection: close\r\n\r\n")
+            writer.write(_CONNECTION_HEADERS.sub(b"", head)[:-2] + b"Connection: close\r\n\r\n")
         await self._pump(server, writer, ticket)
 
     async def _pump(
         self,
         reader: asyncio.StreamReader,
         writer: asyncio.StreamWriter,
-        ticket: Pass,
+        ticket: Ticket,
         length: float = math.inf,
     ) -> None:
-        """Passes on `length` bytes, or all that come; ends with the source."""
+        """Forward `length` bytes, or fewer if the source ends. Raises OSError if it is idle."""
         while length > 0:
             async with asyncio.timeout(self._bounds.idle):
                 data = await reader.read(int(min(_CHUNK, length)))
@@ -249,9 +267,9 @@ class Proxy:
             length -= len(data)
 
 
-async def _until_one_ends(*works: Coroutine[Any, Any, None]) -> None:
-    """Runs both until the first ends; raises what it raised."""
-    tasks = [asyncio.create_task(work) for work in works]
+async def _until_one_ends(*directions: Coroutine[Any, Any, None]) -> None:
+    """Run both directions until the first ends, then cancel the other. Raises its error."""
+    tasks = [asyncio.create_task(direction) for direction in directions]
     try:
         done, _ = await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
         for task in done:
@@ -264,7 +282,11 @@ async def _until_one_ends(*works: Coroutine[Any, Any, None]) -> None:
 
 @dataclass(frozen=True, slots=True)
 class _Request:
-    """The head of a request to a proxy: what it is for, who asks, how long its body is."""
+    """The head of a request to the proxy.
+
+    `fields` are its header lines without headers of the connection. `user` and `password` are the
+    ticket. `length` is the length of the body in bytes.
+    """
 
     method: str
     url: str
@@ -275,7 +297,7 @@ class _Request:
 
     @classmethod
     def read(cls, head: bytes) -> Self:
-        """Raises _Rejected for what a browser would not send."""
+        """Parse a head. Raises _Rejected if a browser would not send it."""
         first, *fields = head.decode("latin-1").removesuffix("\r\n\r\n").split("\r\n")
         line = re.fullmatch(r"([A-Z]{1,20}) (\S+) HTTP/1\.[01]", first)
         if line is None:
@@ -295,16 +317,16 @@ class _Request:
             url = f"https://{url}/"
         elif not url.lower().startswith("http://"):
             raise _Rejected("400 Bad Request")
-        kept = _OF_THE_HOP.sub(b"", head).decode("latin-1").partition("\r\n")[2]
+        kept = _CONNECTION_HEADERS.sub(b"", head).decode("latin-1").partition("\r\n")[2]
         return cls(method, url, kept, user, password, length)
 
     @property
     def is_tunnel(self) -> bool:
-        """Whether bytes are to be passed both ways, unread."""
+        """Whether this is a CONNECT request: bytes are forwarded both ways, unread."""
         return self.method == "CONNECT"
 
     def for_server(self, target: Target) -> bytes:
-        """The head as the server is to have it: on a connection of its own, without the pass."""
+        """The head that the server gets: without the ticket, for one request per connection."""
         path = target.url.split("/", 3)[3]
         fields = self.fields.removesuffix("\r\n")
         return f"{self.method} /{path} HTTP/1.1\r\n{fields}Connection: close\r\n\r\n".encode(
@@ -312,14 +334,14 @@ class _Request:
         )
 
 
-_OF_THE_HOP = re.compile(
+_CONNECTION_HEADERS = re.compile(
     rb"^(?:connection|keep-alive|proxy-[a-z]+|te|upgrade)[ \t]*:[^\n]*\n", re.I | re.M
 )
 _NUMBER = re.compile(r"[0-9]{1,15}")
 
 
 def _credentials(value: str) -> tuple[str, str]:
-    """User and password of a header of the scheme Basic; empty where it is none."""
+    """User and password of a Basic authorization; ("", "") if the header has another form."""
     scheme, _, coded = value.partition(" ")
     try:
         user, _, password = base64.b64decode(coded).decode("ascii").partition(":")

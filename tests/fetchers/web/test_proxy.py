@@ -9,7 +9,7 @@ from servers import Request, answer, serving
 
 from fetchers.address import Guard
 from fetchers.page import Dead, Refused, Unreachable
-from fetchers.web.proxy import Bounds, Pass, Proxy
+from fetchers.web.proxy import Bounds, Proxy, Ticket
 
 
 async def local(host: str) -> Sequence[str]:
@@ -21,7 +21,7 @@ def guard(port: int) -> Guard:
 
 
 async def say(proxy: Proxy, request: bytes) -> bytes:
-    """All that the proxy answers to these bytes until it closes the connection."""
+    """Send bytes to the proxy and return its reply, until it closes the connection."""
     reader, writer = await asyncio.open_connection("127.0.0.1", proxy.port)
     try:
         writer.write(request)
@@ -32,7 +32,7 @@ async def say(proxy: Proxy, request: bytes) -> bytes:
         writer.close()
 
 
-def head(line: str, ticket: Pass | None, *fields: str) -> bytes:
+def head(line: str, ticket: Ticket | None, *fields: str) -> bytes:
     if ticket is not None:
         shown = base64.b64encode(f"{ticket.user}:{ticket.password}".encode()).decode()
         fields = (*fields, f"Proxy-Authorization: Basic {shown}")
@@ -48,11 +48,11 @@ async def echo(request: Request, writer: asyncio.StreamWriter) -> None:
 
 
 async def until(condition: Callable[[], bool]) -> None:
-    while not condition():  # noqa: ASYNC110 (nothing tells)
+    while not condition():  # noqa: ASYNC110 (no event reports it)
         await asyncio.sleep(0)
 
 
-async def test_a_request_reaches_its_server_without_what_was_meant_for_the_proxy() -> None:
+async def test_a_request_reaches_its_server_without_the_headers_for_the_proxy() -> None:
     async with serving(echo) as server, Proxy(guard(server.port)) as proxy:
         with proxy.admit() as ticket:
             reply = await say(
@@ -70,7 +70,7 @@ async def test_a_request_reaches_its_server_without_what_was_meant_for_the_proxy
         ]
 
 
-async def test_a_tunnel_passes_bytes_both_ways() -> None:
+async def test_a_tunnel_forwards_bytes_both_ways() -> None:
     async with serving(echo) as server, Proxy(guard(server.port)) as proxy:
         with proxy.admit() as ticket:
             line = f"CONNECT site.example:{server.port}"
@@ -80,13 +80,13 @@ async def test_a_tunnel_passes_bytes_both_ways() -> None:
     assert b"path='/in'" in reply
 
 
-async def test_only_a_valid_pass_lets_through() -> None:
+async def test_a_request_without_a_valid_ticket_gets_407() -> None:
     async with serving(echo) as server, Proxy(guard(server.port)) as proxy:
         where = f"site.example:{server.port}"
-        with proxy.admit() as over:
+        with proxy.admit() as ended:
             pass
         with proxy.admit() as ticket:
-            shown = [head(f"CONNECT {where}", it) for it in (None, over, Pass(ticket.user, "?"))]
+            shown = [head(f"CONNECT {where}", it) for it in (None, ended, Ticket(ticket.user, "?"))]
             for value in ("", "%%%", base64.b64encode(b"\xff:\xff").decode(), ticket.password):
                 field = f"Proxy-Authorization: Basic {value}"
                 shown.append(head(f"GET http://{where}/", None, field))
@@ -99,7 +99,7 @@ async def test_only_a_valid_pass_lets_through() -> None:
     ["127.0.0.1", "localhost", "2130706433", "[::1]", "[::ffff:7f00:1]", "inside.example",
      "169.254.169.254", "site.example@127.0.0.1", "0"],
 )  # fmt: skip
-async def test_what_the_guard_refuses_is_not_reached(host: str) -> None:
+async def test_a_target_that_the_guard_refuses_gets_403(host: str) -> None:
     async with serving(echo) as server, Proxy(guard(server.port)) as proxy:
         with proxy.admit() as ticket:
             for line in (f"GET http://{host}:{server.port}/", f"CONNECT {host}:{server.port}"):
@@ -107,7 +107,7 @@ async def test_what_the_guard_refuses_is_not_reached(host: str) -> None:
         assert server.most_connections == 0
 
 
-async def test_it_is_known_why_a_target_was_not_reached() -> None:
+async def test_a_ticket_stores_why_a_target_was_not_reached() -> None:
     async def lookup(host: str) -> Sequence[str]:
         if host == "nowhere.example":
             raise socket.gaierror(socket.EAI_NONAME, "no such name")
@@ -126,7 +126,7 @@ async def test_it_is_known_why_a_target_was_not_reached() -> None:
     assert str(ticket.faults["site.example", closed]).startswith("no connection")
 
 
-async def test_no_byte_beyond_a_request_goes_to_its_server() -> None:
+async def test_bytes_after_a_request_are_not_sent_to_its_server() -> None:
     got = bytearray()
     done = asyncio.Event()
 
@@ -163,12 +163,12 @@ async def test_no_byte_beyond_a_request_goes_to_its_server() -> None:
         (b"POST http://site.example/ HTTP/1.1\r\nContent-Length: -1\r\n\r\n", 501),
     ],
 )
-async def test_what_no_browser_sends_is_turned_away(request_: bytes, expected: int) -> None:
+async def test_a_malformed_request_is_rejected(request_: bytes, expected: int) -> None:
     async with Proxy(Guard()) as proxy:
         assert status(await say(proxy, request_)) == expected
 
 
-async def test_a_page_gets_no_more_than_its_bytes_and_connections() -> None:
+async def test_the_bytes_and_connections_of_a_page_are_limited() -> None:
     async def floods(request: Request, writer: asyncio.StreamWriter) -> None:
         writer.write(b"HTTP/1.1 200 OK\r\n\r\n")
         while True:
@@ -181,15 +181,15 @@ async def test_a_page_gets_no_more_than_its_bytes_and_connections() -> None:
         with proxy.admit() as ticket:
             assert len(await say(proxy, head(line, ticket))) <= 100_000
             assert status(await say(proxy, head(line, ticket))) == 503
-        with proxy.admit() as ticket:  # a tunnel in which nothing is said, and another beside it
+        with proxy.admit() as ticket:  # an idle tunnel, and a second one
             tunnel = head(f"CONNECT site.example:{server.port}", ticket)
             idle = asyncio.create_task(say(proxy, tunnel))
             await until(lambda: bool(ticket.connections))
             assert status(await say(proxy, tunnel)) == 503
-            assert status(await idle) == 200  # closed after its time
+            assert status(await idle) == 200  # closed after the idle timeout
 
 
-async def test_connections_end_with_their_pass() -> None:
+async def test_connections_end_with_their_ticket() -> None:
     async def hangs(request: Request, writer: asyncio.StreamWriter) -> None:
         await asyncio.Event().wait()
 
