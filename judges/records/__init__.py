@@ -1,1 +1,1 @@
-"""A record and its page to a verdict."""
+"""The verdict on a record from its page: spec, rules, excerpts, and the model judge."""

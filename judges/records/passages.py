@@ -1,4 +1,4 @@
-"""A page that is longer than a model's room, cut to what a judge of one record needs of it."""
+"""The passages of a long page that a judge of one record needs."""
 
 import re
 from collections import defaultdict
@@ -11,16 +11,18 @@ from judges.text.forms import tokens
 GAP = "\n[… part of the page is left out here …]\n"
 
 _SIZE = 1200  # characters of a passage
-_HEAD = 5  # a fifth, of the room
-_LONGEST_QUERY = 2000  # characters of an excerpt or a text that are looked for
+_HEAD = 5  # the head gets a fifth of the room
+_LONGEST_QUERY = 2000  # characters of an excerpt or a text that is searched for
 _MOST_QUERIES = 200
 
 
 def passages(text: str, room: int, excerpts: Sequence[str], wanted: Iterable[str]) -> str:
-    """At most `room` characters of `text`, in its order: its head; where each of the `excerpts`
-    stands, with what surrounds it; what shares most with the `wanted` texts, rare words before
-    frequent ones; and what follows the head, as far as there is room. A text that fits comes back
-    whole. Linear time."""
+    """At most `room` characters of `text`, in the order of the text, with GAP between passages.
+
+    The passages are chosen in this order: the head; the places of the `excerpts` and then their
+    surroundings; those that share most with the `wanted` texts, where a rare word counts more;
+    those after the head. A text that fits is returned whole. Linear time.
+    """
     if len(text) <= room:
         return text
     index = _index(text, min(_SIZE, max(1, room // 8)))
@@ -44,8 +46,8 @@ def passages(text: str, room: int, excerpts: Sequence[str], wanted: Iterable[str
 
 
 def _pieces(text: str, size: int) -> Iterator[str]:
-    """`text` in pieces of at most `size` characters, cut at the end of a line or a word if there
-    is one in the last quarter."""
+    """`text` in pieces of at most `size` characters. A piece ends with a line or a word if one ends
+    in its last quarter."""
     at = 0
     while at < len(text):
         end = at + size
@@ -75,7 +77,7 @@ def _joined(pieces: Sequence[str], numbers: Sequence[int]) -> str:
 
 
 class _Index:
-    """Which pieces hold which words and pairs of words."""
+    """The pieces that contain each word and each pair of words."""
 
     def __init__(self, pieces: Sequence[str]) -> None:
         self.pieces = pieces
@@ -85,12 +87,12 @@ class _Index:
                 self._holders[term].append(number)
 
     def best(self, text: str) -> int | None:
-        """The piece that shares most with a text."""
+        """The piece that shares most with a text, None if no piece shares anything."""
         scores = self._scores([text])
         return max(scores, key=lambda number: (scores[number], -number), default=None)
 
     def ranked(self, texts: Iterable[str]) -> list[int]:
-        """The pieces that share anything with the texts, the most telling first."""
+        """The pieces that share anything with the texts, the one that shares most first."""
         scores = self._scores(texts)
         return sorted(scores, key=lambda number: (-scores[number], number))
 
@@ -104,12 +106,12 @@ class _Index:
         return scores
 
 
-@lru_cache(maxsize=1)  # records of one page follow one another
+@lru_cache(maxsize=1)  # the records of one page are judged one after another
 def _index(text: str, size: int) -> _Index:
     return _Index(list(_pieces(text, size)))
 
 
-_FREQUENT = 50  # pieces; a word that stands in more of them tells nothing
+_FREQUENT = 50  # pieces; a word in more pieces than that does not count
 _WORD = re.compile(r"\w")
 
 

@@ -1,4 +1,4 @@
-"""The unit of grading: one claim, with the page and the words that should prove it."""
+"""The unit of grading: one claim, with a URL and excerpts that should prove it."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -9,10 +9,10 @@ from typing import Any
 class Record:
     """One submitted record (WANDR, section 3.3).
 
-    `index` counts the submission's records in the order in which they came; `subtask` is the
-    dotted name of the hierarchy it belongs to, None for the main one; `item` maps each key field
-    to its submitted value; `answer` is any JSON. `fault` is empty for a well-formed record;
-    otherwise it says what is malformed: such a record is never judged, it failed.
+    `index` is the position in the submission, from 0. `subtask` is the dotted name of the record's
+    hierarchy, None for the main one. `item` maps each key field to its submitted value. `answer` is
+    any JSON. `fault` is empty for a well-formed record. Otherwise it says what is malformed; such a
+    record is not judged and has failed.
     """
 
     index: int

@@ -1,4 +1,4 @@
-"""The judge `rules`: from a record and its page to a verdict, without a model."""
+"""The judge `rules`: the verdict on a record and its page, without a model."""
 
 from bisect import bisect_left
 from calendar import monthrange
@@ -19,13 +19,14 @@ from judges.text.dates import PartialDate, parse_date
 from judges.text.forms import STYLES, kind, numbers, plain, tokens
 
 RULES_VERSION = 5
-"""Part of a verdict's cache key: goes up with every change here or in the comparison of texts."""
+"""Part of a verdict's cache key. Increase it with every change of results, here or in the
+comparison of texts."""
 
 REFLECTED_URL = "reflected_url"
 """The flag of a record whose page repeats its URL; the repetitions are no evidence."""
 
 REGEX_SECONDS = 2.0
-"""What one regex may take on one text: a page may be written to make it take years."""
+"""Time limit of one regex on one text. A page can be written to make a regex take years."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,16 +40,16 @@ class JudgedPage:
 
 
 class Undecided(Exception):
-    """A rule gave no answer, which says nothing of the record. The message says why."""
+    """A rule gave no answer. This is not a fault of the record. The message says why."""
 
 
 def judge(spec: JudgeSpec, record: Record, page: JudgedPage) -> Verdict:
-    """The verdict on a well-formed record, by a spec in which a rule decides everything.
+    """The verdict on a well-formed record, by a spec in which every check has a rule.
 
-    Raises ValueError where one is missing, Undecided where one takes too long.
+    Raises ValueError if a rule is missing, and Undecided if a rule takes too long.
     """
     if spec.needs_model:
-        raise ValueError(f"no rule decides {', '.join(spec.needs_model)}")
+        raise ValueError(f"without a rule: {', '.join(spec.needs_model)}")
     if page.state != "ok":
         return nothing_shown(spec, unusable(page), judge="rules")
     page = without_reflections(record, page)
@@ -79,16 +80,17 @@ def flags(page: JudgedPage) -> tuple[str, ...]:
 
 @dataclass(frozen=True, slots=True)
 class Decided:
-    """What the rules of a spec decide, by the ids of the checks that have one."""
+    """The results of the rules of a spec, by the ids of the checks that have one."""
 
     validity: Mapping[str, bool]
     requirements: Mapping[str, Shown]
 
 
 def decided(spec: JudgeSpec, record: Record, page: JudgedPage) -> Decided:
-    """Every check that has a rule. A record that one finds invalid shows nothing.
+    """The result of every check that has a rule. If a validity check fails, no requirement is
+    satisfied or supported.
 
-    Raises Undecided where a rule takes too long.
+    Raises Undecided if a rule takes too long.
     """
     seen = _Evidence(record, page.final_url, page.text)
     quoted = _Evidence(record, page.final_url, PageText(*record.excerpts))
@@ -110,7 +112,7 @@ def decided(spec: JudgeSpec, record: Record, page: JudgedPage) -> Decided:
 
 
 def unusable(page: JudgedPage) -> str:
-    """What is wrong with a page that is not `ok`, in words for users."""
+    """The reason why a page that is not `ok` cannot be used, in words for users."""
     return f"page not usable: {page.state} ({page.reason})"
 
 
@@ -134,7 +136,7 @@ def failures(
     validity: Mapping[str, bool],
     requirements: Mapping[str, Shown],
 ) -> Iterator[str]:
-    """What a record fails in, in words for users."""
+    """The checks that a record fails, in words for users."""
     yield from filter(None, (unclear, unfaithful))
     if invalid := [name for name, holds in validity.items() if not holds]:
         yield f"not valid: {', '.join(invalid)}"
@@ -149,7 +151,7 @@ def failures(
 
 
 def unfaithful_excerpt(record: Record, page: PageText) -> str:
-    """What is wrong with the first excerpt that is not faithful; empty if all are."""
+    """The first excerpt that is not faithful, and why. Empty if all are faithful."""
     if not record.excerpts:
         return "no excerpts"
     for number, excerpt in enumerate(dict.fromkeys(record.excerpts), 1):
@@ -193,9 +195,9 @@ _OPENERS = (
 
 
 def unclear_answer(record: Record) -> str:
-    """Why a record claims nothing that could be identified; empty if it may. A field of the item
-    must not be empty, and some value of the answer must be more than punctuation or the opening
-    of an answer that never comes (scoring.md, section 1)."""
+    """Why a record makes no identifiable claim; empty if it may make one. No field of the item may
+    be empty. One value of the answer must be more than punctuation or a stock opener (scoring.md,
+    section 1)."""
     for name, value in record.item.items():
         if isinstance(value, str) and not value.strip():
             return f"the item's {name} is empty"
@@ -203,7 +205,7 @@ def unclear_answer(record: Record) -> str:
 
 
 def _values(answer: Any) -> Iterator[Any]:
-    """The values that are neither lists nor objects, however deep they lie."""
+    """The values at any depth that are neither lists nor objects."""
     todo = [answer]
     while todo:
         value = todo.pop()
@@ -227,31 +229,31 @@ def _words(text: str) -> str:
 
 
 _OPENING = regex.compile("(?:" + "|".join(sorted(map(_words, _OPENERS), reverse=True)) + ")*+")
-_LONGEST_OPENER = 200  # characters; what is longer says something, or more than an opener says
+_LONGEST_OPENER = 200  # characters; a longer text is more than an opener
 
 
 # ------------------------------------------------------------------------------------------- rules
 
-# In a pattern a hyphen is escaped, as it may stand between brackets.
+# A hyphen is escaped in a pattern, since it may be inside brackets.
 _PATTERN_STYLES = str.maketrans(
     {c: r"\-" if style == "-" else style for c, style in STYLES.items() if style in "'\"-"}
 )
 
 
 class _Missing(Exception):
-    """A rule speaks of a value that the record does not have."""
+    """A rule needs a value that the record does not have."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Evidence:
-    """What a rule is read against: a text (the page or all excerpts), the record, the URL."""
+    """The text that a rule is read against (the page or all excerpts), the record and the URL."""
 
     record: Record
     final_url: str
     text: PageText
 
     def shows(self, rule: Rule) -> bool:
-        """Whether all of a rule holds. A value that is missing or empty makes it false."""
+        """Whether each operator of a rule holds. A missing or empty value makes the rule false."""
         try:
             return all(self._results(rule))
         except _Missing:
@@ -283,7 +285,7 @@ class _Evidence:
         return [self._filled(part) for part in parts or ()]
 
     def _filled(self, text: str, escaped: bool = False) -> str:
-        """A rule's value with those of the record in it. Raises _Missing."""
+        """A rule's value with its templates replaced by values of the record. Raises _Missing."""
 
         def value(template: "regex.Match[str]") -> str:
             found = self._value(template["role"], template["name"])
@@ -317,9 +319,9 @@ class _Evidence:
         return any(found.within(*days) for found in self.text.dates)
 
     def _near(self, value: str, within: float) -> bool:
-        """Whether a number of the text is at most the share `within` of `value` away from it."""
+        """Whether a number of the text differs from `value` by at most the share `within`."""
         written = list(numbers(_line(value)))
-        if len(written) != 1:  # "RTX 4090 at 120 fps": anybody's guess
+        if len(written) != 1:  # "RTX 4090 at 120 fps" has no single value
             return False
         for wanted in written[0]:
             room = abs(wanted) * (within + _ROUNDING)
@@ -342,7 +344,7 @@ def _last_day(when: PartialDate) -> date:
 
 
 def _line(text: str) -> str:
-    """A value in the form in which texts are compared. Raises _Missing where nothing is left."""
+    """A value in the form in which texts are compared. Raises _Missing if nothing is left."""
     line = " ".join(plain(text).split())
     if not line:
         raise _Missing
@@ -350,7 +352,7 @@ def _line(text: str) -> str:
 
 
 def _scalar(value: Any) -> str:
-    """A value as it would be written. Raises _Missing for what is no text or number, or empty."""
+    """A text, number or boolean as text. Raises _Missing for any other or empty value."""
     match value:
         case bool():
             return str(value).lower()
@@ -365,7 +367,7 @@ def _scalar(value: Any) -> str:
 
 
 def _at(answer: Any, name: str) -> Any:
-    """The value under a name, or under a dotted path of names."""
+    """The value under a name or a dotted path of names; None if there is none."""
     while isinstance(answer, dict) and name not in answer:
         head, _, name = name.partition(".")
         answer = answer.get(head)

@@ -1,4 +1,4 @@
-"""What a collection task asks of a record: its validity checks, its requirements, their rules."""
+"""The judge spec of a collection task: validity checks, requirements, and their rules."""
 
 import hashlib
 import json
@@ -21,14 +21,16 @@ from pydantic import (
 
 from fetchers.urls import host_matches
 
-# `{item.x}`, `{answer.x}`, `{url}`. A brace after \p, \P or \N is the regex's own.
+# `{item.x}`, `{answer.x}`, `{url}`. A brace after \p, \P or \N is part of the regex.
 TEMPLATE = regex.compile(r"(?<!\\[pPN])\{(?P<role>[A-Za-z_]\w*)(?:\.(?P<name>[^{}]+))?\}")
 
 
 def _known_roles(text: str) -> str:
     for match in TEMPLATE.finditer(text):
         if match["role"] not in (("item", "answer") if match["name"] else ("url",)):
-            raise ValueError(f"{match[0]} is none of {{item.NAME}}, {{answer.NAME}} and {{url}}")
+            raise ValueError(
+                f"{match[0]} is unknown; use {{item.NAME}}, {{answer.NAME}} or {{url}}"
+            )
     return text
 
 
@@ -39,8 +41,8 @@ _PATTERN_PART = regex.compile(
 
 
 def _written_out(pattern: str) -> int:
-    """The length of a pattern, in characters and classes, with its repeats written out: that is
-    how it is compiled, and {99999999} would take all memory there is."""
+    """The length of a pattern, in characters and classes, with its repeats written out. The regex
+    module compiles it in that form, so {99999999} would use all memory."""
     lengths, last = [0], 0
     for part in _PATTERN_PART.finditer(pattern):
         if part["times"]:
@@ -60,7 +62,9 @@ def _written_out(pattern: str) -> int:
 
 def _compiles(pattern: str) -> str:
     if max(len(pattern), _written_out(pattern[:_LONGEST_PATTERN])) > _LONGEST_PATTERN:
-        raise ValueError(f"longer than {_LONGEST_PATTERN:,} characters, its repeats written out")
+        raise ValueError(
+            f"longer than {_LONGEST_PATTERN:,} characters when its repeats are written out"
+        )
     try:
         regex.compile(TEMPLATE.sub("x", pattern))
     except (regex.error, RecursionError, OverflowError) as fault:
@@ -85,7 +89,7 @@ def _nested(inner: str, outer: str) -> bool:
 
 
 def _iso(value: Any) -> Any:
-    """TOML has dates of its own."""
+    """A date of TOML as text."""
     return value.isoformat() if isinstance(value, date) else value
 
 
@@ -101,7 +105,7 @@ class _Model(BaseModel):
 
 
 class NumberNear(_Model):
-    """A number in the text is at most `within` (a share of `value`) away from `value`."""
+    """A number in the text differs from `value` by at most `within`, a share of `value`."""
 
     value: Annotated[float, Field(allow_inf_nan=False)] | Text
     within: Annotated[float, Field(ge=0, allow_inf_nan=False)] = 0.0
@@ -115,7 +119,8 @@ class ItemMatches(_Model):
 
 
 class Rule(_Model):
-    """What decides a check without a model (formats.md, section 1). All that is set must hold."""
+    """A rule that decides a check without a model (formats.md, section 1). Each operator that is
+    set must hold."""
 
     contains: Texts | None = None
     contains_any: Texts | None = None
@@ -133,7 +138,9 @@ class Rule(_Model):
     def _has_an_operator(cls, data: Any) -> Any:
         if isinstance(data, dict) and all(data.get(name) is None for name in cls.model_fields):
             given = ", ".join(map(repr, data)) or "nothing"
-            raise ValueError(f"no rule in {given}; a rule is one of " + ", ".join(cls.model_fields))
+            raise ValueError(
+                f"no operator in {given}; a rule needs one of " + ", ".join(cls.model_fields)
+            )
         return data
 
     @model_validator(mode="after")
@@ -145,7 +152,9 @@ class Rule(_Model):
         for one, other in combinations(self.domain or (), 2):
             if TEMPLATE.search(one + other) or _nested(one, other) or _nested(other, one):
                 continue
-            raise ValueError(f"domain: a list means all of them; no host is in {one} and {other}")
+            raise ValueError(
+                f"domain: all domains of a list must match; no host is in both {one} and {other}"
+            )
         return self
 
 
@@ -155,24 +164,25 @@ class _Check(_Model):
     rule: Rule | None = None
 
     @model_validator(mode="after")
-    def _says_something(self) -> Self:
+    def _has_text_or_rule(self) -> Self:
         if self.rule is None and not self.text.strip():
             raise ValueError(f"{self.id!r} has neither a text nor a rule")
         return self
 
 
 class Requirement(_Check):
-    """What the page must show (satisfied) and the excerpts alone must show (supported)."""
+    """A statement that the page must show (satisfied) and the excerpts alone must show
+    (supported)."""
 
 
 class ValidityCheck(_Check):
-    """What makes a record count at all, read `on` the page or the excerpts."""
+    """A condition without which a record is invalid; it is read `on` the page or the excerpts."""
 
     on: Literal["page", "excerpts"] = "page"
 
 
 class JudgeSpec(_Model):
-    """The judge of one hierarchy of a task (WANDR, section 5)."""
+    """The checks for the records of one hierarchy of a task (WANDR, section 5)."""
 
     instructions: str = ""
     validity: tuple[ValidityCheck, ...] = ()
@@ -186,7 +196,7 @@ class JudgeSpec(_Model):
 
     @property
     def needs_model(self) -> tuple[str, ...]:
-        """The ids of the checks that no rule decides."""
+        """The ids of the checks that have no rule."""
         return tuple(check.id for check in (*self.validity, *self.requirements) if not check.rule)
 
     @cached_property

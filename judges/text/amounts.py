@@ -1,6 +1,6 @@
-"""The number that a table cell writes, whatever stands around it: 약 3만 5천 명, 제7회, $1.5M.
+"""The number in a table cell, with units and other text around it: 약 3만 5천 명, 제7회, $1.5M.
 
-A cell has a number where every number in it is that one (tables.md, "The comparator").
+A cell has a number if all numbers in it are equal (tables.md, "The comparator").
 """
 
 import re
@@ -25,11 +25,11 @@ _ENGLISH = {
     **dict.fromkeys(("trillion", "trn", "tn"), 12),
 }
 _UNITS = "".join((*_SMALL, *_LARGE))
-# 조각 are pieces; 千克, 千米 and 千瓦 are kilos of something.
+# 조각 means "pieces"; in 千克, 千米 and 千瓦 the first character means "kilo".
 _UNIT = rf"(?:(?!조각|千[克米瓦卡])[{_UNITS}])"
-# A small m are metres, a small b bytes.
+# A lower-case m means metres, a lower-case b bytes.
 _WORD = rf"(?i:{'|'.join(word for word in _ENGLISH if word not in 'mb')})|[MB]"
-# Atomic groups, since Python before 3.11.5 matches possessive ones wrongly.
+# Atomic groups, because Python before 3.11.5 matches possessive groups wrongly.
 _TOKEN = re.compile(
     rf"""(?P<attached>(?<=[A-Za-z])|(?<=\^))?
          (?P<sign>(?<![^\s(\[$€£¥₩])-\s?[$€£¥₩]?\s?(?=\.?\d))?
@@ -49,14 +49,14 @@ _COMMA = re.compile(r"\d+,\d+|[1-9]\d{0,2}(?:\.\d{3})+,\d+", re.ASCII)
 
 
 class NoAmountError(ValueError):
-    """The text writes no number, or several; the message says which."""
+    """The text has no number, or several. The message says which."""
 
 
 def read_amount(text: str, *, decimal_comma: bool = False) -> Decimal:
-    """The number that all of `text` comes to. What stands around it does not count, nor does a
-    parenthesis after it. `decimal_comma` reads one where the comma can be nothing else.
+    """The exact number in `text`. Other text around it and a parenthesis after it are ignored. With
+    `decimal_comma`, a comma that cannot be anything else is a decimal comma.
 
-    Raises NoAmountError. Exact; time is bounded, since a long text is no number.
+    Raises NoAmountError if there is no number or more than one, or if the text is too long.
     """
     if _PLAIN.fullmatch(text):
         return Decimal(text)
@@ -73,12 +73,12 @@ def read_amount(text: str, *, decimal_comma: bool = False) -> Decimal:
 
 
 def round_to(amount: Decimal, places: int) -> Decimal:
-    """`amount` to so many decimal places, halves away from zero."""
+    """`amount` rounded to `places` decimal places, halves away from zero."""
     return amount.quantize(Decimal(1).scaleb(-places), ROUND_HALF_UP, _EXACT)
 
 
 def _without_notes(text: str) -> str:
-    """The text without parentheses after its first digit, one in another included."""
+    """The text without the parentheses after its first digit, also nested ones."""
     if "(" not in text and "[" not in text:
         return text
     first = _DIGIT.search(text)
@@ -91,8 +91,8 @@ def _without_notes(text: str) -> str:
 
 
 def _amounts(tokens: list[re.Match[str]], decimal_comma: bool) -> Iterator[Decimal]:
-    """The numbers that the tokens make; those that nothing but a space parts after a unit make
-    one (1억 2천만)."""
+    """The numbers in the tokens. Tokens with a unit and only a space between them are one number
+    (1억 2천만)."""
     group: list[re.Match[str]] = []
     for token in tokens:
         if group and not (
@@ -106,8 +106,8 @@ def _amounts(tokens: list[re.Match[str]], decimal_comma: bool) -> Iterator[Decim
 
 
 def _sum(group: list[re.Match[str]], decimal_comma: bool) -> Decimal:
-    """What the parts of one number come to; each is smaller than the unit of the one before it,
-    and a large unit counts all of the small ones before it (3천 5백만)."""
+    """The sum of the parts of one number. Each part is smaller than the unit of the part before it.
+    A large unit multiplies all small units before it (3천 5백만)."""
     total = section = Decimal(0)
     roof = room = Decimal("Infinity")
     for token in group:
@@ -126,7 +126,7 @@ def _sum(group: list[re.Match[str]], decimal_comma: bool) -> Decimal:
 
 
 def _powers(token: re.Match[str]) -> tuple[Decimal, Decimal]:
-    """What the units after a number multiply it by: the small ones, and the large ones."""
+    """The factors of the units after a number: of the small units, and of the large units."""
     if word := token["word"]:
         return Decimal(10) ** _ENGLISH[word.casefold()], Decimal(1)
     if power := token["power"]:

@@ -1,11 +1,11 @@
 """Dates as people write them: whole values (`parse_date`) and inside a text (`find_dates`).
 
-A small grammar over the month names of CLDR. General date parsers do not serve here: they fill in
-what is missing from today's date and read a date into any words with a number among them.
+A small grammar uses the month names of CLDR. General date parsers are not used, because they fill
+in missing parts from today's date and find dates in ordinary words with numbers.
 
-A date is read only where it is written in full form, and never beyond what it says. In
-03/04/2026 the order of day and month is anybody's guess, so it says no more than its year; where
-only one order gives a date (25/12/2026, 05/05/2026) that one is meant.
+Only dates in full form are read, and nothing is added to them. In 03/04/2026 the order of day and
+month is unknown, so only its year is read. If only one order gives a date (25/12/2026, 05/05/2026),
+that order is used.
 """
 
 import re
@@ -24,27 +24,27 @@ Format = Literal["YYYY", "YYYY-MM", "YYYY-MM-DD"]
 _LANGUAGES = ("en", "de", "fr", "es", "it", "pt", "nl", "sv", "da", "nb", "pl", "cs", "ru", "tr")
 _LONGEST = 80  # characters of a value that is a date, weekday, time and zone included
 
-# Normalising sorts a run of combining marks in quadratic time; no text that is read has so many.
+# Normalising sorts a run of combining marks in quadratic time. Real text has no such run.
 _FLOOD = re.compile(r"([^\w\s\x00-\x7f]{30})[^\w\s\x00-\x7f]+")
 
 
 @dataclass(frozen=True, slots=True)
 class PartialDate:
-    """A day of the calendar, a month or a year: what is None was not said."""
+    """A day, a month or a year. A part that is not given is None."""
 
     year: int
     month: int | None = None
     day: int | None = None
 
     def format(self, form: Format) -> str | None:
-        """The date to the precision of `form`, None where it is coarser than that."""
+        """The date in the precision of `form`, None if it is less precise."""
         parts = [f"{self.year:04d}"]
         parts += [f"{part:02d}" for part in (self.month, self.day) if part is not None]
         wanted = form.count("-") + 1
         return "-".join(parts[:wanted]) if len(parts) >= wanted else None
 
     def within(self, first: date, last: date) -> bool:
-        """Whether all of it lies between two days, both included."""
+        """Whether the whole day, month or year lies between two days, both included."""
         start_month, end_month = self.month or 1, self.month or 12
         start_day = self.day or 1
         end_day = self.day or monthrange(self.year, end_month)[1]
@@ -55,12 +55,12 @@ class PartialDate:
 
 
 def parse_date(text: str) -> PartialDate | None:
-    """The date that the whole of `text` writes, None where it writes none, an impossible one, or
-    several. A weekday and a time of day beside it do not count; a bare year is a date."""
+    """The date that is the whole of `text`. None for another text, an impossible date, or several
+    dates. A weekday and a time of day beside the date are ignored. A bare year is a date."""
     return _parse(text) if len(text) <= _LONGEST else None
 
 
-@lru_cache(maxsize=1 << 12)  # the records of a run share few dates
+@lru_cache(maxsize=1 << 12)  # the records of a run have few different dates
 def _parse(text: str) -> PartialDate | None:
     grammar = _grammar()
     match = grammar.value.fullmatch(_plain(text).strip())
@@ -68,8 +68,8 @@ def _parse(text: str) -> PartialDate | None:
 
 
 def find_dates(text: str) -> Iterator[PartialDate]:
-    """The dates that stand in `text`, in order. Numbers that only may be one (2026.03, 12/2026,
-    a bare year) are left out. Takes time in proportion to the length of the text."""
+    """The dates in `text`, in order. Numbers that need not be dates (2026.03, 12/2026, a bare year)
+    are left out. Linear time."""
     grammar = _grammar()
     for match in grammar.text.finditer(_plain(text)):
         if found := _read(match, grammar.months):
@@ -88,8 +88,9 @@ def _plain(text: str) -> str:
 
 
 def _read(match: re.Match[str], months: dict[str, int]) -> PartialDate | None:
-    """Groups are named for the part they hold (y, m, d; n a month's name; a, b a pair in either
-    order) and the form they belong to."""
+    """The date of a match. The first letter of a group's name says which part it has: y, m or d; n
+    for the name of a month; a and b for a month and a day in unknown order. The rest of the name is
+    the form."""
     parts = {name[0]: text for name, text in match.groupdict().items() if text}
     year = int(parts["y"])
     if "a" in parts:
@@ -112,8 +113,8 @@ def _possible(year: int, month: int | None, day: int | None) -> PartialDate | No
 def _grammar() -> _Grammar:
     locales = [Locale(language) for language in _LANGUAGES]
     every = _month_names(locales, ("wide", "abbreviated"))
-    # "set 2026", "3 years ago 2026": short names of other languages are words of English, so that
-    # inside a text they need a day beside them.
+    # "set 2026", "3 years ago 2026": short month names of other languages are English words. In a
+    # text they count only with a day beside them.
     english = [Locale("en"), Locale("en", "GB")]
     alone = _month_names(locales, ("wide",)) | _month_names(english, ("abbreviated",))
     weekdays = {
@@ -165,8 +166,8 @@ def _grammar() -> _Grammar:
 
 
 def _month_names(locales: list[Locale], widths: tuple[str, ...]) -> dict[str, int]:
-    """Every name of a month, as `_plain` writes it, without those that two languages give to
-    different months."""
+    """The number of each month name, in the form of `_plain`. A name that means different months in
+    two languages is left out."""
     numbers: dict[str, set[int]] = {}
     for locale in locales:
         for form in ("format", "stand-alone"):
@@ -178,14 +179,14 @@ def _month_names(locales: list[Locale], widths: tuple[str, ...]) -> dict[str, in
 
 
 def _spellings(name: str) -> set[str]:
-    """A name with its accents and without them; the dot of an abbreviation belongs to the gap."""
+    """A name with and without its accents, without the dot of an abbreviation."""
     plain = _plain(name).rstrip(".")
     return {plain, re.sub("[\u0300-\u036f]", "", unicodedata.normalize("NFD", plain))}
 
 
 def _any(names: Iterable[str]) -> str:
-    """A pattern for any of `names`, the longer first. Grouped by the first letter, which spares
-    most words of a text the rest."""
+    """A pattern for any of `names`, the longer first. It groups them by first letter, so that most
+    words of a text need one comparison."""
     tails: dict[str, list[str]] = {}
     for name in sorted(names, key=len, reverse=True):
         tails.setdefault(name[0], []).append(re.escape(name[1:]))

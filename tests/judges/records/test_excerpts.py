@@ -79,7 +79,7 @@ def stands(excerpt: str, page: PageText = PAGE) -> bool:
         "-40 °C",
     ],
 )
-def test_what_does_not_count(excerpt: str) -> None:
+def test_differences_that_do_not_count(excerpt: str) -> None:
     assert faithful(excerpt, PAGE).faithful
 
 
@@ -106,7 +106,7 @@ def test_what_does_not_count(excerpt: str) -> None:
         ("[2]", "empty"),
     ],
 )
-def test_what_does(excerpt: str, why: str) -> None:
+def test_differences_that_count(excerpt: str, why: str) -> None:
     finding = faithful(excerpt, PAGE)
     assert not finding.faithful
     assert finding.reason
@@ -167,11 +167,13 @@ def test_a_word_or_number_is_not_cut(excerpt: str) -> None:
         ("C# and C", "C# and C", True),
     ],
 )
-def test_pairs(page: str, excerpt: str, expected: bool) -> None:
+def test_white_space_and_form_of_pages_and_excerpts(
+    page: str, excerpt: str, expected: bool
+) -> None:
     assert stands(excerpt, PageText(page)) is expected
 
 
-def test_a_changed_number_or_negation_binds_a_model() -> None:
+def test_a_changed_number_or_negation_is_final() -> None:
     assert faithful("lit in 1875", PAGE).final
     assert faithful("was not lit in 1874", PAGE).final
     assert faithful("lit in 1875, as everybody knows", PAGE).final
@@ -297,7 +299,7 @@ def test_a_number_that_the_page_has_nowhere_is_not(words: list[str], number: int
 
 @given(st.text(max_size=60), st.text(max_size=200))
 @settings(max_examples=150, deadline=None)
-def test_any_text_is_judged(excerpt: str, page: str) -> None:
+def test_no_text_raises_an_error(excerpt: str, page: str) -> None:
     faithful(excerpt, PageText(page))
 
 
@@ -344,14 +346,14 @@ def test_a_run_of_combining_marks_takes_linear_time() -> None:
     assert time.process_time() - began < 3
 
 
-def test_a_page_on_which_everything_nearly_fits() -> None:
+def test_a_page_with_many_near_matches_takes_linear_time() -> None:
     began = time.process_time()
     assert not stands("a" * 50_000, PageText("x" + "a" * 1_000_000))
     assert not stands("a " * 50_000 + "b", PageText("a " * 500_000))
     assert time.process_time() - began < 5
 
 
-def test_rules_may_ask_for_a_mark() -> None:
+def test_a_rule_can_search_for_a_mark() -> None:
     assert PAGE.contains("%")
     assert not PAGE.contains("€")
     assert not PAGE.contains("“”")

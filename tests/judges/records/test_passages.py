@@ -23,7 +23,7 @@ AFTER = ". After that the sitting was closed by the chair."
 PAGE = LEDE + filler(2000, 1) + BEFORE + FACT + AFTER + filler(2000, 2)
 
 
-def test_what_fits_comes_whole():
+def test_a_text_that_fits_is_returned_whole():
     assert passages(PAGE, len(PAGE), [], []) == PAGE
 
 
@@ -52,7 +52,7 @@ def test_every_excerpt_is_shown_before_the_surroundings_of_any():
     assert all(fact in shown for fact in facts)
 
 
-def test_the_order_is_the_page_s_and_gaps_stand_where_something_is_left_out():
+def test_passages_keep_the_order_of_the_page_with_gaps_between_them():
     shown = passages(PAGE, 12_000, [FACT], [])
     assert shown.endswith(GAP)
     parts = shown.removesuffix(GAP).split(GAP)

@@ -124,7 +124,7 @@ def test_a_missing_value_makes_a_rule_false(operator: str, value: str) -> None:
     assert shown({operator: value}, item={"blank": " "}) == NEITHER
 
 
-def test_a_value_is_no_pattern() -> None:
+def test_a_value_is_escaped_in_a_pattern() -> None:
     assert shown({"regex": "{item.company}"}, item={"company": "Ac.e"}) == NEITHER
     assert shown({"regex": "^x{item.company}"}, "x(a", item={"company": "(a"}) == PAGE_ONLY
     assert shown({"regex": "{item.company}"}, item={"company": "[2]"}) == NEITHER
@@ -143,7 +143,7 @@ def test_a_rule_that_takes_too_long_decides_nothing(monkeypatch: pytest.MonkeyPa
 
 def test_a_requirement_without_a_rule_is_refused() -> None:
     spec = JudgeSpec.model_validate({"requirements": [{"id": "r", "text": "R."}]})
-    with pytest.raises(ValueError, match="no rule decides r"):
+    with pytest.raises(ValueError, match="without a rule: r"):
         judge(spec, record(), page())
 
 
@@ -199,12 +199,12 @@ def test_a_record_that_shows_everything() -> None:
     assert (verdict.confidence, verdict.judge) == (3, "rules")
 
 
-def test_what_the_page_shows_and_the_excerpts_do_not() -> None:
+def test_a_requirement_that_only_the_page_shows() -> None:
     verdict = judge(SPEC, record(), page())
     assert outcome(verdict) == (False, True, "not supported: counted")
 
 
-def test_an_unfaithful_excerpt_settles_the_full_verdict_alone() -> None:
+def test_an_unfaithful_excerpt_fails_only_the_full_verdict() -> None:
     quotes = ("Acme (formerly Bolt) grew to 1,234", "grew to 1,235 staff")
     verdict = judge(SPEC, record(excerpts=quotes), page())
     assert outcome(verdict) == (
@@ -215,12 +215,12 @@ def test_an_unfaithful_excerpt_settles_the_full_verdict_alone() -> None:
     assert verdict.requirements == {"counted": Shown(True, True), "renamed": Shown(True, True)}
 
 
-def test_a_record_without_excerpts_has_none_that_are_faithful() -> None:
+def test_a_record_without_excerpts_is_not_faithful() -> None:
     verdict = judge(JudgeSpec(), record(excerpts=()), page())
     assert outcome(verdict) == (False, True, "no excerpts")
 
 
-def test_an_unclear_answer_settles_the_full_verdict_alone() -> None:
+def test_an_unclear_answer_fails_only_the_full_verdict() -> None:
     verdict = judge(JudgeSpec(), record(answer={"claim": "Answer:"}), page())
     assert outcome(verdict) == (False, True, "the answer is empty")
 
@@ -242,7 +242,7 @@ def test_a_page_that_is_not_usable_satisfies_nothing() -> None:
     assert not empty.full
 
 
-def test_a_verdict_and_what_it_comes_from_can_be_sent_to_a_process() -> None:
+def test_spec_record_and_verdict_can_be_sent_to_a_process() -> None:
     sent = pickle.loads(pickle.dumps((SPEC, record(), judge(SPEC, record(), page()))))
     assert sent == (SPEC, record(), judge(SPEC, record(), page()))
 
@@ -266,7 +266,7 @@ def test_a_verdict_and_what_it_comes_from_can_be_sent_to_a_process() -> None:
         "N/A",
     ],
 )
-def test_answers_that_say_nothing(answer: Any) -> None:
+def test_empty_answers(answer: Any) -> None:
     assert unclear_answer(record(answer=answer))
 
 
@@ -274,16 +274,16 @@ def test_answers_that_say_nothing(answer: Any) -> None:
     "answer",
     [0, False, "42", "Answer: 42", {"a": "", "b": 1}, [["x"]], "사랑의 사도", "The Solution Group"],
 )
-def test_answers_that_say_something(answer: Any) -> None:
+def test_answers_that_are_not_empty(answer: Any) -> None:
     assert not unclear_answer(record(answer=answer))
 
 
-def test_an_item_must_be_named() -> None:
+def test_a_field_of_the_item_must_not_be_empty() -> None:
     assert unclear_answer(record(item={"company": " "})) == "the item's company is empty"
 
 
 @pytest.mark.parametrize("more", [None, False, 7, 1.5, [], {"a": ["b"]}])
-def test_what_is_more_in_an_item_may_be_anything(more: Any) -> None:
+def test_other_fields_of_an_item_may_have_any_value(more: Any) -> None:
     assert not unclear_answer(record(item={"company": "Acme", "more": more}))
 
 
@@ -294,7 +294,7 @@ def test_an_answer_may_be_of_any_depth() -> None:
     assert not unclear_answer(record(answer=answer))
 
 
-def test_a_task_that_requires_nothing_is_satisfied_by_no_unusable_page() -> None:
+def test_an_unusable_page_does_not_satisfy_a_task_without_requirements() -> None:
     spec = JudgeSpec()
     record = Record(0, None, {}, "https://a.example/", (), "yes")
     page = JudgedPage("dead", "status 404", "https://a.example/", PageText(""))

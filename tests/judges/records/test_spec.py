@@ -40,12 +40,12 @@ def test_a_rule(rule: dict[str, Any]) -> None:
     ("rule", "place", "says"),
     [
         ({"containz": "kiln"}, ("rule",), "'containz'"),
-        ({}, ("rule",), "no rule in nothing"),
+        ({}, ("rule",), "no operator in nothing"),
         ({"contains": []}, ("rule", "contains"), "empty list"),
         ({"contains": ["a", ""]}, ("rule", "contains", 1), "at least 1"),
-        ({"contains": "{itm.company}"}, ("rule", "contains", 0), "{itm.company} is none of"),
-        ({"contains": "{answer}"}, ("rule", "contains", 0), "{answer} is none of"),
-        ({"contains": "{url.host}"}, ("rule", "contains", 0), "{url.host} is none of"),
+        ({"contains": "{itm.company}"}, ("rule", "contains", 0), "{itm.company} is unknown"),
+        ({"contains": "{answer}"}, ("rule", "contains", 0), "{answer} is unknown"),
+        ({"contains": "{url.host}"}, ("rule", "contains", 0), "{url.host} is unknown"),
         ({"regex": "(a"}, ("rule", "regex", 0), "not a regular expression"),
         ({"regex": "x" * 100_001}, ("rule", "regex", 0), "longer than 100,000"),
         ({"regex": r"\d{999999999999}"}, ("rule", "regex", 0), "longer than 100,000"),
@@ -59,7 +59,7 @@ def test_a_rule(rule: dict[str, Any]) -> None:
         (
             {"domain": ["a.example", "b.example"]},
             ("rule",),
-            "no host is in a.example and b.example",
+            "no host is in both a.example and b.example",
         ),
         (
             {"item_matches": {"field": "y", "regex": "["}},
@@ -78,7 +78,7 @@ def test_a_fault_is_named_with_its_place(
     assert says in fault["msg"]
 
 
-def test_ids_are_unique_and_checks_say_something() -> None:
+def test_ids_are_unique_and_checks_have_a_text_or_a_rule() -> None:
     twice = [{"id": "a", "text": "A."}, {"id": "a", "text": "B."}]
     for place in ("validity", "requirements"):
         with pytest.raises(ValidationError, match=f"{place} has more than one check .* 'a'"):
@@ -87,7 +87,7 @@ def test_ids_are_unique_and_checks_say_something() -> None:
             JudgeSpec.model_validate({place: [{"id": "a"}]})
 
 
-def test_what_no_rule_decides_needs_a_model() -> None:
+def test_a_check_without_a_rule_needs_a_model() -> None:
     judge = JudgeSpec.model_validate(
         {
             "validity": [{"id": "v", "text": "V."}],
@@ -97,7 +97,7 @@ def test_what_no_rule_decides_needs_a_model() -> None:
     assert judge.needs_model == ("v", "s")
 
 
-def test_the_digest_follows_what_changes_a_verdict() -> None:
+def test_the_digest_changes_with_everything_that_changes_a_verdict() -> None:
     base = {"id": "r", "text": "R.", "rule": {"min_words": 1}}
     digest = JudgeSpec.model_validate({"requirements": [base]}).digest
     same = {"requirements": [{**base, "note": "x"}], "title": "T", "validity": []}

@@ -69,14 +69,14 @@ def test_a_month(text: str) -> None:
 
 
 @pytest.mark.parametrize("text", ["2025.03", "2025.3.", "2025/03", "03/2025", "abr. 2025"])
-def test_what_is_a_month_only_where_nothing_else_can_be_meant(text: str) -> None:
+def test_a_month_in_numbers_is_read_only_as_a_whole_value(text: str) -> None:
     found = parse_date(text)
     assert found is not None
     assert found.format("YYYY-MM") in ("2025-03", "2025-04")
     assert list(find_dates(f"Nr. {text} of them")) == []
 
 
-def test_a_bare_year_is_a_date_only_by_itself() -> None:
+def test_a_bare_year_is_a_date_only_as_a_whole_value() -> None:
     assert parse_date("2025") == parse_date("2025년") == parse_date("2025年") == YEAR
     assert list(find_dates("It has 2025 members")) == []
     assert list(find_dates("2025년에 생겼다")) == [YEAR]
@@ -93,7 +93,7 @@ def test_the_order_of_a_slashed_date_is_not_guessed() -> None:
     ["2025-02-30", "2025-13-01", "20251301", "31 April 2025", "13/13/2025", "0000-01-01",
      "2025년 2월 30일", "32.01.2025", "2025-00-10"],
 )  # fmt: skip
-def test_impossible_dates_are_none(text: str) -> None:
+def test_impossible_dates_are_not_read(text: str) -> None:
     assert parse_date(text) is None
     assert list(find_dates(f"on {text} at noon")) == []
 
@@ -104,7 +104,7 @@ def test_impossible_dates_are_none(text: str) -> None:
      "1-5 March 2025", "2025-03-01/2025-03-05", "2024-25", "2025-03-01 and more", "25.03.01",
      "v2025.3.1", "tomorrow", "\x00", "\ud800", "1 March 2025" + " " * 100],
 )  # fmt: skip
-def test_what_is_no_date(text: str) -> None:
+def test_texts_that_are_not_dates(text: str) -> None:
     assert parse_date(text) is None
 
 
@@ -122,7 +122,7 @@ def test_what_is_no_date(text: str) -> None:
         "March 1, 20256",
     ],
 )
-def test_numbers_and_words_in_a_text_that_are_no_dates(text: str) -> None:
+def test_numbers_and_words_in_a_text_that_are_not_dates(text: str) -> None:
     assert list(find_dates(text)) == []
 
 
@@ -138,7 +138,7 @@ def test_dates_of_a_text_come_in_its_order() -> None:
     ]
 
 
-def test_format_truncates_and_never_fills_in() -> None:
+def test_format_removes_parts_and_never_adds_them() -> None:
     assert DAY.format("YYYY-MM-DD") == "2025-03-01"
     assert DAY.format("YYYY-MM") == MONTH.format("YYYY-MM") == "2025-03"
     assert DAY.format("YYYY") == YEAR.format("YYYY") == "2025"
@@ -146,7 +146,7 @@ def test_format_truncates_and_never_fills_in() -> None:
     assert YEAR.format("YYYY-MM") is None
 
 
-def test_within_means_wholly_within() -> None:
+def test_the_whole_date_must_lie_within() -> None:
     first, last = date(2025, 2, 15), date(2025, 4, 15)
     assert MONTH.within(first, last)
     assert PartialDate(2025, 2, 15).within(first, last)
