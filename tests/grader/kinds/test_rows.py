@@ -23,7 +23,13 @@ from judges.records.verdict import Verdict
 
 FACT = "Larch needles fall in autumn."
 PASTE, SHORT, NEWS = "https://pastebin.com/abc", "https://bit.ly/x", "https://news.example/a"
-PAGES = {PASTE: article("Paste", FACT), NEWS: article("News", FACT), SHORT: redirect(NEWS)}
+REFLECTING = "https://search.example/?q=Larch%20needles%20fall%20in%20autumn."
+PAGES = {
+    REFLECTING: article("Search", f"Results for: {FACT}"),
+    PASTE: article("Paste", FACT),
+    NEWS: article("News", FACT),
+    SHORT: redirect(NEWS),
+}
 TASK: dict[str, Any] = {
     "name": "facts",
     "kind": "collection",
@@ -58,6 +64,15 @@ async def test_pages_that_anyone_can_publish_are_flagged(tmp_path: Path) -> None
     assert [row["flags"] for row in result.rows] == [flagged, [], flagged, flagged, []]
     assert [row["verdict_full"] for row in result.rows] == [True, True, True, None, False]
     assert result.score["flags"] == result.flags == {"open_publishing": 3}
+
+
+async def test_a_page_that_repeats_its_url_is_flagged_and_proves_nothing(tmp_path: Path) -> None:
+    task = CollectionTask.model_validate(TASK)
+    for _ in range(2):  # judged, and from the cache
+        result = await grade(tmp_path, task, REFLECTING, NEWS)
+        assert [row["flags"] for row in result.rows] == [["reflected_url"], []]
+        assert [row["verdict_full"] for row in result.rows] == [False, True]
+        assert result.score["flags"] == {"reflected_url": 1}
 
 
 async def test_a_task_may_fail_them(tmp_path: Path) -> None:
