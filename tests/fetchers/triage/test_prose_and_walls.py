@@ -268,6 +268,12 @@ WALLS: dict[str, tuple[State, str]] = {
     "a soft 404 with much text off the screen before it": ("dead", page(
         "Ness Post", f"<div style='position:absolute;left:-9999px'>{LONG}</div><h1>Page not found</h1><p>Sorry, the page you are looking for does not exist.</p>",
     )),
+    "a challenge with much text that a style sheet hides": ("blocked", page(
+        "Just a moment...", f"<h1>Checking your browser</h1><p>Verify you are human.</p><div class=pad>{LONG}</div>", "<style>.pad { display: none }</style>",
+    )),
+    "a login after much text that a style sheet hides": ("login", page(
+        "Members", f"<div class=pad>{LONG}</div><h1>Sign in to continue</h1>{LOGIN_FORM}", "<style>.pad { opacity: 0 }</style>",
+    )),
     "a shell with much text off the screen": ("unrendered", page(
         "Ness Post", f"<div id=root></div><div style='position:absolute;left:-9999px'>{LONG}</div>{SCRIPTS}",
     )),
