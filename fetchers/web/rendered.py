@@ -11,6 +11,9 @@ from typing import Any
 
 from playwright.async_api import CDPSession, Error
 
+from fetchers.reading.visibility.unseen import MARK
+from fetchers.web.marks import MARKING
+
 _FRAMES = 50  # of a page that are read
 _LEVELS = 5  # of frames within frames
 _WORLD = "reader"
@@ -53,11 +56,13 @@ _WORDS = f"""() => {{
   return words;
 }}"""
 
-# The document as HTML: as it is laid out, shadow roots in the place of what hosts them. With
-# `isFrame` its body alone, as a part of another document. `frames` are pairs of an element and the
-# HTML of what it shows, which goes behind it.
+# The document as HTML: as it is laid out, with shadow roots in the place of their hosts, and with
+# marks on the elements that the browser does not show. With `isFrame` its body alone, as a part of
+# another document. `frames` are pairs of an element and the HTML that it shows, which goes behind
+# it. A style sheet that only a script has filled is written out.
 _HTML = f"""(limit, isFrame, ...frames) => {{
   {_GETTERS}
+  {MARKING}
   const attributes = Element.prototype.getAttributeNames;
   const attribute = Element.prototype.getAttribute;
   const assigned = HTMLSlotElement.prototype.assignedNodes;
@@ -67,6 +72,11 @@ _HTML = f"""(limit, isFrame, ...frames) => {{
   const isShown = element => {{
     const box = Element.prototype.getBoundingClientRect.call(element);
     return box.width > 2 && box.height > 2 && Element.prototype.checkVisibility.call(element);
+  }};
+  const added = element => {{
+    const sheet = element instanceof HTMLStyleElement && getter(HTMLStyleElement, 'sheet')(element);
+    if (!sheet || [...childNodes(element)].some(child => /\\S/.test(data(child)))) return '';
+    return [...sheet.cssRules].map(rule => rule.cssText).join('\\n');
   }};
   const escapes = {{'&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;'}};
   const escape = text => text.replace(/[&<>"]/g, found => escapes[found]);
@@ -92,16 +102,19 @@ _HTML = f"""(limit, isFrame, ...frames) => {{
     const name = Object.hasOwn(RENAMED, own) ? RENAMED[own] : own;
     write('<' + name);
     for (const key of attributes.call(node)) {{
-      if (!NAME.test(key) || key === 'srcdoc') continue;
+      if (!NAME.test(key) || key === 'srcdoc' || key === '{MARK}') continue;
       const value = attribute.call(node, key);
       if (value.length < 4000) write(` ${{key}}="${{escape(value)}}"`);
     }}
+    const way = mark(node);
+    if (way) write(` {MARK}="${{way}}"`);
     write('>');
     if (EMPTY.has(own)) continue;
     todo.push(`</${{name}}>`);
     if (own === 'script' || own === 'style') {{
       for (const child of childNodes(node))
         if (nodeType(child) === 3) write(data(child).replace(/<(?=[/!])/g, '< '));
+      if (own === 'style') write(added(node).replace(/<(?=[/!])/g, '< '));
       continue;
     }}
     if (name === 'iframe') {{
