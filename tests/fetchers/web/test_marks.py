@@ -1,15 +1,20 @@
 """A browser says what it does not show, so that style sheets of other files count."""
 
+import asyncio
 from collections.abc import AsyncIterator
 
 import pytest
 import pytest_asyncio
-from servers import answer
-from test_browser import LIMITS, PROSE, Site, site_of
+from servers import Request, answer, serving
 
+from fetchers.address import Guard
+from fetchers.reading.extract import extract
 from fetchers.reading.visibility.unseen import MARK
+from fetchers.web.browser import Browser
 from fetchers.web.launch import find
 from fetchers.web.marks import MARKING
+
+PROSE = " ".join(f"word{number}" for number in range(200))
 
 pytestmark = [
     pytest.mark.asyncio(loop_scope="module"),
@@ -46,17 +51,33 @@ SHOWING = {
 }
 
 
+class Site:
+    """A site of one page and one style sheet, and the browser that visits it."""
+
+    def __init__(self, browser: Browser, replies: dict[str, bytes], url: str) -> None:
+        self.browser, self.replies, self.url = browser, replies, url
+
+
 @pytest_asyncio.fixture(loop_scope="module", scope="module")
 async def site() -> AsyncIterator[Site]:
-    async with site_of(LIMITS) as made:
-        yield made
+    replies: dict[str, bytes] = {}
+
+    async def handler(request: Request, writer: asyncio.StreamWriter) -> None:
+        writer.write(replies.get(request.path, answer(b"", 404)))
+
+    async with serving(handler) as server:
+        host = f"127.0.0.1:{server.port}"
+        async with Browser(Guard([host])) as browser:
+            yield Site(browser, replies, f"http://{host}/")
 
 
 async def seen(site: Site, css: str, body: str) -> list[str]:
     """The lines that are read of a page whose style sheet is another file."""
-    sheet = answer(css.encode(), 200, "Content-Type: text/css")
     page = f"<!doctype html><link rel=stylesheet href=/sheet>{body}<p>{PROSE}</p>"
-    lines = (await site.text(root=page, sheet=sheet)).split("\n")
+    site.replies["/"] = answer(page.encode(), 200, "Content-Type: text/html; charset=utf-8")
+    site.replies["/sheet"] = answer(css.encode(), 200, "Content-Type: text/css")
+    response = await site.browser.render(site.url)
+    lines = extract(response.body, response.headers["content-type"]).text.split("\n")
     assert lines[-1] == PROSE
     return lines[:-1]
 
