@@ -33,10 +33,10 @@ from grader.stages.judging import ByModel, Case
 from grader.stages.spending import Spending
 from judges.endpoint.endpoint import Endpoint
 from judges.endpoint.questions import ModelUnusable
-from judges.records import model
 from judges.records.excerpts import PageText
+from judges.records.facts import find_facts
 from judges.records.record import Record
-from judges.records.rules import PageSeen
+from judges.records.rules import JudgedPage
 from judges.records.spec import JudgeSpec
 from judges.records.verdict import Verdict
 from queues.graph import Graph
@@ -150,8 +150,8 @@ def cases() -> list[Case]:
 
 async def on_page(function: Callable[..., Any], case: Case, *args: Any) -> Any:
     page = case.page
-    seen = PageSeen(page.state, page.reason, page.final_url, PageText(page.text))
-    return model.facts(case.spec, case.record, seen, *args)
+    seen = JudgedPage(page.state, page.reason, page.final_url, PageText(page.text))
+    return find_facts(case.spec, case.record, seen, *args)
 
 
 async def judge_all(asked: list[Case]) -> str:

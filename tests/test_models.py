@@ -251,7 +251,7 @@ def test_a_stopped_call_continues_and_pays_once(grading: Grading, folder: Path, 
     with model_behind(held) as server:
         call = start(folder, server)
         try:
-            # Found and read, and five are judged and kept; three more are under way.
+            # All pages are read, five verdicts are in the cache, and three requests are in flight.
             ledger = folder / ".assay" / "ledger.sqlite3"
             while rows(ledger) < 2 * PAGES + 5 or server.at_once < 3:
                 with pytest.raises(subprocess.TimeoutExpired):

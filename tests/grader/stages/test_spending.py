@@ -51,7 +51,7 @@ async def test_the_first_call_goes_alone_and_the_others_wait_for_the_budget() ->
     ask = Spending(model.spent, DOLLAR_A_TOKEN, budget=2700).bounded(model.ask)
     calls = [asyncio.create_task(ask(request(str(n)))) for n in range(5)]
     await settle()
-    assert len(model.asked) == 1  # nobody knows yet how much the model writes
+    assert len(model.asked) == 1  # the length of a reply is not known yet
     model.answer(0)
     await settle()
     assert len(model.asked) == 4  # 600 are spent, and three times 600 set aside

@@ -1,5 +1,6 @@
 """Which JSON objects a reply holds, and in which forms they are read."""
 
+import json
 import time
 
 import pytest
@@ -108,6 +109,14 @@ def test_a_text_without_a_clear_object_is_unusable(text: str, fault: str) -> Non
     assert time.process_time() - begun < 2
 
 
+def test_a_text_has_a_bound() -> None:
+    text = json.dumps({"reason": "x" * (json_objects.LONGEST - 14)})
+    assert len(text) == json_objects.LONGEST
+    assert objects_in(text) == [json.loads(text)]
+    with pytest.raises(UnusableReply, match="longer than"):
+        objects_in(text.replace("x", "xx", 1))
+
+
 def test_a_long_text_is_read_as_json_only() -> None:
     reason = "x" * json_objects.LONGEST_PYTHON
     assert objects_in(f'{{"reason": "{reason}"}}') == [{"reason": reason}]
@@ -136,8 +145,8 @@ def test_python_that_is_not_a_json_value_is_unusable(value: str) -> None:
 
 
 def test_numbers_and_lists_of_python() -> None:
-    assert objects_in("{'a': [-1, 2.5, -0.5, []], 'b': {'c': null}}") == [
-        {"a": [-1, 2.5, -0.5, []], "b": {"c": None}}
+    assert objects_in("{'a': [-1, 2.5, -0.5, []], 'b': {'c': null, 'd': false}}") == [
+        {"a": [-1, 2.5, -0.5, []], "b": {"c": None, "d": False}}
     ]
 
 
