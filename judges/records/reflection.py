@@ -3,19 +3,28 @@
 import tomllib
 from array import array
 from bisect import bisect_left, bisect_right
-from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property
 from importlib.resources import files
-from itertools import accumulate, pairwise
+from itertools import accumulate
 from typing import NamedTuple
-from urllib.parse import unquote
 
 import regex
 
 from judges.records.search import Place
 from judges.records.sentences import sentence_around
+from judges.records.url_parts import (
+    LONG,
+    Part,
+    Word,
+    is_number,
+    is_short_claim,
+    is_unspaced,
+    parts_of,
+    weight,
+    words,
+)
 from judges.text.forms import folded
 
 LEFT_OUT = "\ufffc"
@@ -46,9 +55,9 @@ def without_reflections(text: str, *urls: str) -> str:
        their numbers (of two digits or more) or half of their longer words. So the title of an
        article stays, and the echo of a page that does not exist is left out.
 
-    Linear time. Only the first `_LONGEST_URL` characters of a URL are read.
+    Linear time.
     """
-    parts = _parts(urls)
+    parts = parts_of(urls)
     if not parts:
         return text
     page = _Page(text)
@@ -64,141 +73,10 @@ def without_reflections(text: str, *urls: str) -> str:
     return "".join((*pieces, text[end:])) if spans else text
 
 
-# --------------------------------------------------------------------------------- parts of a URL
-
-_LONGEST_URL = 8_000  # characters
-_MOST_PARTS = 32
-_TIMES_ENCODED = 3
-# Before a segment of the path that somebody typed.
-_SEARCH = frozenset(
-    ("search", "find", "query", "q", "s", "results", "suche", "recherche", "buscar")
-)
-# Parameters whose value names the page.
-_NAMES = frozenset(("title", "slug", "page", "name", "id", "article", "path", "file", "p"))
-
-
-class Word(NamedTuple):
-    """A word or a number of a text, in the form in which they are compared, and its offsets."""
-
-    text: str
-    start: int
-    end: int
-
-
-_UNSPACED = (
-    r"[\p{Han}\p{Hiragana}\p{Katakana}ー\p{Hangul}\p{Thai}\p{Lao}\p{Khmer}\p{Myanmar}\p{Tibetan}]"
-)
-_WORD = regex.compile(
-    rf"""{_UNSPACED} | \p{{Nd}}+(?:[.,]\p{{Nd}}+)*+
-      | [[\p{{L}}\p{{M}}\p{{N}}\p{{Cf}}]--{_UNSPACED}--\p{{Nd}}]+""",
-    regex.VERBOSE | regex.V1,
-)
-_IS_UNSPACED = regex.compile(_UNSPACED)
-
-
-def _words(text: str) -> list[Word]:
-    found = (Word(folded(match[0]), *match.span()) for match in _WORD.finditer(text))
-    return [word for word in found if word.text]
-
-
-def _is_number(word: str) -> bool:
-    return word[0].isdigit()
-
-
-def _weight(words: Sequence[str]) -> float:
-    """How many words there are; a character of a script without spaces is half a word."""
-    return sum(0.5 if _IS_UNSPACED.match(word) else 1.0 for word in words)
-
-
-@dataclass(frozen=True)
-class _Part:
-    """A part of a URL, as words. `typed`: by somebody who used the page, not by its makers."""
-
-    words: tuple[str, ...]
-    typed: bool
-
-    @property
-    def can_be_reflected(self) -> bool:
-        """Whether there are enough words."""
-        return _weight(self.words) >= _LONG or (self.typed and _is_short_claim(self.words))
-
-    @cached_property
-    def pairs(self) -> dict[tuple[str, str], list[int]]:
-        """Where each pair of words stands."""
-        places: defaultdict[tuple[str, str], list[int]] = defaultdict(list)
-        for number, pair in enumerate(pairwise(self.words)):
-            if len(places[pair]) < _MOST_STARTS:
-                places[pair].append(number)
-        return dict(places)
-
-    @cached_property
-    def distinct(self) -> list[str]:
-        """Its words, the longest first."""
-        return sorted(set(self.words), key=lambda word: (-len(word), word))
-
-
-_LONG = 4.0  # words
-_MOST_STARTS = 8
 _WHOLE = 0.8  # of the words of a part
-_FIRST = 3  # words of a part that the page cuts stand there, at least
+_FIRST = 3  # words at the start of a part; a page that cuts the part has at least these
 _ALONE = 2  # other words in a sentence
-
-
-def _is_short_claim(words: Sequence[str]) -> bool:
-    return _weight(words) >= 2 and any(map(_is_number, words))
-
-
-def _parts(urls: Sequence[str]) -> list[_Part]:
-    found: dict[_Part, None] = {}
-    for url in dict.fromkeys(urls):
-        for text, typed in _decoded_parts(url[:_LONGEST_URL]):
-            part = _Part(tuple(word.text for word in _words(text)), typed)
-            if part.can_be_reflected and len(found) < _MOST_PARTS:
-                found[part] = None
-    by_users = {part.words for part in found if part.typed}
-    return [part for part in found if part.typed or part.words not in by_users]
-
-
-def _decoded_parts(url: str) -> Iterator[tuple[str, bool]]:
-    address, _, fragment = url.partition("#")
-    _, _, rest = address.partition("://")
-    _, _, path_and_query = rest.partition("/")
-    path, _, query = path_and_query.partition("?")
-    yield from _of_query(query)
-    yield from _of_path(path)
-    route, _, query = fragment.partition(":~:")[0].partition("?")
-    yield from _of_query(query)
-    if "=" in route:
-        yield from _of_query(route)
-    else:
-        yield from _of_path(route)
-
-
-def _of_query(query: str) -> Iterator[tuple[str, bool]]:
-    for parameter in regex.split("[&;]", query):
-        key, _, value = parameter.partition("=")
-        yield _decoded(key), True
-        yield _decoded(value), key.lower() not in _NAMES
-
-
-def _of_path(path: str) -> Iterator[tuple[str, bool]]:
-    before = ""
-    for segment in path.split("/"):
-        yield _decoded(segment), before in _SEARCH
-        before = segment.lower()
-    yield _decoded(path), False
-
-
-def _decoded(text: str) -> str:
-    for _ in range(_TIMES_ENCODED):
-        plain = unquote(text, errors="replace")
-        if plain == text:
-            break
-        text = plain
-    return text
-
-
-# ------------------------------------------------------------------------------------ on the page
+_FEW = 64  # words
 
 
 class _Run(NamedTuple):
@@ -225,7 +103,8 @@ class _Line:
 
     @cached_property
     def words(self) -> list[Word]:
-        return _words(self.text)
+        """The words of the line."""
+        return words(self.text)
 
 
 class _Page:
@@ -236,7 +115,7 @@ class _Page:
         self._form_starts = array("Q", accumulate((len(f) + 1 for f in self._forms), initial=0))
         self._lines: dict[int, _Line] = {}
 
-    def reflections_of(self, part: _Part) -> list[Place]:
+    def reflections_of(self, part: Part) -> list[Place]:
         """Where a part is reflected, by the rules of `without_reflections`."""
         if part.typed:
             lines = map(self._line, range(len(self._texts)))
@@ -262,7 +141,7 @@ class _Page:
             )
         return self._lines[number]
 
-    def _lines_with_whole(self, part: _Part) -> Iterator[_Line]:
+    def _lines_with_whole(self, part: Part) -> Iterator[_Line]:
         """The lines that have enough words of a part for a run that is whole: all but a fifth, or
         the first ones."""
         can_miss, first = len(part.words) // 5, part.words[:_FIRST]
@@ -287,11 +166,12 @@ class _Page:
         words = line.words
         return Place(line.start + words[run.first].start, line.start + words[run.end - 1].end)
 
-    def _runs(self, line: _Line, part: _Part) -> Iterator[_Run]:
+    def _runs(self, line: _Line, part: Part) -> Iterator[_Run]:
         """The longest runs of words of a part in a line, where enough of them are there."""
-        present = [word for word in part.distinct if word in line.folded]
-        if _weight(present) < _LONG and not _is_short_claim(present):
-            return
+        if len(part.distinct) <= _FEW:  # a larger part takes longer to look for than to compare
+            present = [word for word in part.distinct if word in line.folded]
+            if weight(present) < LONG and not is_short_claim(present):
+                return
         words = [word.text for word in line.words]
         first = 0
         while first + 1 < len(words):
@@ -305,20 +185,20 @@ class _Page:
             # A run that begins inside this one may go on after it.
             first += max(1, best - 3)
 
-    def _is_typed_reflection(self, line: _Line, run: _Run, part: _Part) -> bool:
+    def _is_typed_reflection(self, line: _Line, run: _Run, part: Part) -> bool:
         """Whether a run of a part that somebody typed is left out (rule 3)."""
         words = part.words[run.at : run.at + run.size]
         is_all = run.size == len(part.words) or _is_cut_by_the_page(line, run, part)
-        is_long = _weight(words) >= _LONG
+        is_long = weight(words) >= LONG
         if is_long and is_all:
             return True
-        if not is_long and not (is_all and _is_short_claim(words)):
+        if not is_long and not (is_all and is_short_claim(words)):
             return False
         others = self._others(line, run)
-        share = 1 / 2 if is_all else 2 / 3 if any(map(_is_number, words)) else 4 / 5
-        return not any(map(_is_number, others)) and run.size >= share * (run.size + len(others))
+        share = 1 / 2 if is_all else 2 / 3 if any(map(is_number, words)) else 4 / 5
+        return not any(map(is_number, others)) and run.size >= share * (run.size + len(others))
 
-    def _is_echo(self, line: _Line, run: _Run, part: _Part) -> bool:
+    def _is_echo(self, line: _Line, run: _Run, part: Part) -> bool:
         """Whether a run is a whole part that stands alone or beside the words of an echo."""
         if not _is_whole(line, run, part) or not _is_written_as_text(line, run):
             return False
@@ -346,7 +226,7 @@ class _Page:
             _without_runs(self._lines[number].words, whole[number]) if number in whole else form
             for number, form in enumerate(self._forms)
         )
-        numbers = {word for word in said if _is_number(word)}
+        numbers = {word for word in said if is_number(word)}
         longer = {word[:_STEM] for word in said - numbers if len(word) >= _LONGER}
         longer = longer or said - numbers
         return 2 * sum(word in rest for word in longer) >= len(longer) and all(
@@ -376,15 +256,15 @@ def _common(words: Sequence[str], first: int, part: Sequence[str], at: int) -> i
     return size
 
 
-def _is_whole(line: _Line, run: _Run, part: _Part) -> bool:
+def _is_whole(line: _Line, run: _Run, part: Part) -> bool:
     """Whether a run has four fifths of a part, or its beginning up to where the page cuts it."""
     return run.size >= _WHOLE * len(part.words) or _is_cut_by_the_page(line, run, part)
 
 
-def _is_cut_by_the_page(line: _Line, run: _Run, part: _Part) -> bool:
+def _is_cut_by_the_page(line: _Line, run: _Run, part: Part) -> bool:
     """Whether a run is the beginning of a part and the page cuts it: at an ellipsis or the end of
     the line."""
-    if run.at or _weight(part.words[: run.size]) < _LONG:
+    if run.at or weight(part.words[: run.size]) < LONG:
         return False
     end = line.words[run.end - 1].end
     rest = line.text[end : end + 20].lstrip("\"'”’»)] ")
@@ -394,7 +274,7 @@ def _is_cut_by_the_page(line: _Line, run: _Run, part: _Part) -> bool:
 def _is_written_as_text(line: _Line, run: _Run) -> bool:
     """Whether there is a space in a run, so that it is not itself a part of a URL."""
     first, last = line.words[run.first], line.words[run.end - 1]
-    return " " in line.text[first.start : last.end] or _IS_UNSPACED.match(first.text) is not None
+    return " " in line.text[first.start : last.end] or is_unspaced(first.text)
 
 
 def _has_echo_words(others: Sequence[str]) -> bool:
@@ -411,6 +291,6 @@ def _echo_words() -> tuple[tuple[str, ...], tuple[str, ...]]:
     data = tomllib.loads(files("judges.records").joinpath("reflection.toml").read_text("utf-8"))
     listed = [word for words in data.values() for word in words]
     return (
-        tuple(f" {word} " for word in listed if not _IS_UNSPACED.match(word)),
-        tuple(word.replace(" ", "") for word in listed if _IS_UNSPACED.match(word)),
+        tuple(f" {word} " for word in listed if not is_unspaced(word)),
+        tuple(word.replace(" ", "") for word in listed if is_unspaced(word)),
     )

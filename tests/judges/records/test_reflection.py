@@ -147,6 +147,26 @@ def test_a_sentence_that_says_more_stays(url: str, excerpt: str) -> None:
     assert without_reflections(page, f"{SITE}/{url}") == page
 
 
+@pytest.mark.parametrize(
+    "url",
+    [
+        f"https://echo.example?q={quote(CLAIM)}",
+        f" https:/\\echo.example?q={quote(CLAIM)}",
+        f"echo.example/x?q={quote(CLAIM)}",
+        f"{SITE}/x?a=/b&q={quote(CLAIM)}",
+        f"{SITE}\\x\\{quote(CLAIM)}",
+        f"{SITE}/x?"
+        + "&".join(f"k{n}=one+two+three+{n}" for n in range(100))
+        + f"&q={quote(CLAIM)}",
+        f"{SITE}/x?a={'x' * 20_000}&q={quote(CLAIM)}",
+        f"{SITE}/x?q={quote('Paris has Paris has Paris has ' + CLAIM)}",
+    ],
+)
+def test_no_form_of_a_url_hides_a_claim(url: str) -> None:
+    page = f"Search\nResults for: {CLAIM}\nNothing."
+    assert not PageText(page).without_reflections(url).contains(CLAIM)
+
+
 def test_both_urls_count() -> None:
     page = PageText(f"Results for: {CLAIM}\nThe tower is open.")
     cited, final = f"{SITE}/go?q={quote(CLAIM)}", f"{SITE}/results"
@@ -203,10 +223,12 @@ def test_any_url_and_text(url: str, page: str) -> None:
         ("?q=1+2+3+4+5", "1 2 3 4 5 x\n"),
         ("?q=10+million", "10 million, "),
         ("?q=" + quote("巴" * 500), "巴"),
+        ("?q=" + "+".join(f"a{n}" for n in range(15_000)), "a 1 "),
+        ("?" + "&".join(f"k{n}=a+b+c+{n}" for n in range(8000)), "a b c 7\n"),
     ],
 )
 def test_a_hostile_url_takes_linear_time(url: str, unit: str) -> None:
-    page = unit * (200_000 // len(unit))
+    page = unit * (60_000 // len(unit))
     began = time.process_time()
     without_reflections(page, f"{SITE}/{url}")
-    assert time.process_time() - began < 6
+    assert time.process_time() - began < 3
