@@ -1,4 +1,4 @@
-"""A body to what a judge may know of it: its text, title and description, and triage's signals."""
+"""A body to what a judge may know of it: its text, its title, and triage's signals."""
 
 import re
 from dataclasses import dataclass, field
@@ -17,14 +17,15 @@ from fetchers.triage.signals import SIGNALS_VERSION, Signals, without_hidden_tex
 Kind = Literal["html", "text", "json", "xml", "csv", "pdf", "other"]
 
 # Part of every key under which what was extracted, or follows from it, is kept.
-EXTRACTOR_VERSION = f"3.{selectolax.__version__}.{pdf.READER}.{SIGNALS_VERSION}"
+EXTRACTOR_VERSION = f"4.{selectolax.__version__}.{pdf.READER}.{SIGNALS_VERSION}"
 
 _HIDDEN = 50  # words of hidden text from which on the signals are read again without it
 
 
 @dataclass(frozen=True, slots=True)
 class Extracted:
-    """What a body says. `text` is all of its visible text; `words` counts its words. `problem`
+    """What a body says. `text` is all of its visible text; `words` counts its words, without the
+    lines that are repeated with their readings. `problem`
     says why there is no text: "empty", "encrypted pdf", "scanned pdf", "unreadable pdf",
     "not a text: image/png"; else it is "".
     """
@@ -32,7 +33,6 @@ class Extracted:
     kind: Kind
     text: str = ""
     title: str = ""
-    description: str = ""
     words: int = 0
     problem: str = ""
     signals: Signals = field(default_factory=Signals)
@@ -65,18 +65,18 @@ def extract(body: bytes, content_type: str) -> Extracted:
 
 def _read(kind: Kind, text: str, title: str = "", problem: str = "") -> Extracted:
     signals = read_signals(None, text, title)
-    return Extracted(kind, text, title, "", words(text), problem, signals)
+    return Extracted(kind, text, title, words(text), problem, signals)
 
 
 def _page(source: str) -> Extracted:
     tree = html.parse(source)
-    title, description = html.title(tree), html.description(tree)
+    title = html.title(tree)
     signals = read_signals(tree, "", title)  # before the text, which uses the tree up
-    text = html.visible_text(tree)
-    count = words(text)
+    visible = html.visible_text(tree)
+    count = words(visible.text)
     if signals.seen > count + _HIDDEN:  # the tree now has the visible elements only
         signals = without_hidden_text(signals, read_signals(tree, "", title))
-    return Extracted("html", text, title, description, count, "", signals)
+    return Extracted("html", visible.whole, title, count, "", signals)
 
 
 # -------------------------------------------------------------------------------- what kind of body
@@ -230,7 +230,7 @@ def _xml(source: str) -> Extracted:
     for part in map(str, root.itertext()):
         line = part.strip()
         if "<" in line and ">" in line:
-            line = html.visible_text(html.parse(line))
+            line = html.visible_text(html.parse(line)).whole
         if line:
             lines.append(line)
     title = root.find(".//{*}title")

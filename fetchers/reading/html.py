@@ -1,9 +1,13 @@
 """What a reader sees of an HTML page: its title, its description, all of its visible text."""
 
 import re
+from collections.abc import Iterator
+from dataclasses import dataclass
 
 from selectolax.lexbor import LexborHTMLParser, LexborNode
 
+from fetchers.reading import ruby
+from fetchers.reading.css.sheets import Budget
 from fetchers.reading.visibility.unseen import remove_unseen
 
 # --------------------------------------------------------------------------------- parsing, bounded
@@ -147,21 +151,28 @@ def title(tree: LexborHTMLParser) -> str:
     return " ".join(next(found, "").split())[:_LABEL]
 
 
-def description(tree: LexborHTMLParser) -> str:
-    """What the page's head says that it is about, on one line."""
-    meta = tree.css_first('meta[name="description" i], meta[property="og:description" i]')
-    return " ".join((meta.attributes.get("content") or "").split())[:_LABEL] if meta else ""
+@dataclass(frozen=True, slots=True)
+class VisibleText:
+    """The text of a page: a line for each block, with tabs between the cells of a row. `readings`
+    repeats the lines with readings over characters, this time with the readings in them."""
+
+    text: str
+    readings: str = ""
+
+    @property
+    def whole(self) -> str:
+        """The text and, after it, the lines with readings."""
+        return f"{self.text}\n{self.readings}" if self.readings else self.text
 
 
-def visible_text(tree: LexborHTMLParser) -> str:
-    """All that a reader sees of a page: a line for a block, the cells of a row parted by tabs.
+def visible_text(tree: LexborHTMLParser) -> VisibleText:
+    """Read all the text of a page that a reader sees or can open. Changes the tree."""
+    lines = list(_lines(_marked(tree, _INNER, Budget())))
+    readings = (form for line in lines for form in ruby.with_readings(line))
+    return VisibleText("\n".join(map(ruby.without_readings, lines)), "\n".join(readings))
 
-    Uses the tree up.
-    """
-    return _lines(_marked(tree, _INNER))
 
-
-def _marked(tree: LexborHTMLParser, levels: int) -> str:
+def _marked(tree: LexborHTMLParser, levels: int, budget: Budget) -> str:
     """The visible text with marks where elements part it."""
     if levels:
         for node in tree.css("template[shadowrootmode], iframe[srcdoc]")[:_FRAMES]:
@@ -169,10 +180,11 @@ def _marked(tree: LexborHTMLParser, levels: int) -> str:
                 inner = node.template_fragments()[0].html
             else:
                 inner = node.attributes.get("srcdoc")
-            node.insert_before(f"{_BREAK}{_marked(parse(inner or ''), levels - 1)}{_BREAK}")
-    remove_unseen(tree, _BLOCKS)
+            node.insert_before(f"{_BREAK}{_marked(parse(inner or ''), levels - 1, budget)}{_BREAK}")
+    remove_unseen(tree, _BLOCKS, budget)
     for node in tree.css(_UNSEEN):
         _unlink(node)
+    ruby.mark_readings(tree)
     for selector, (before, after) in _AROUND.items():
         for node in tree.css(selector):
             node.insert_before(before)
@@ -195,11 +207,10 @@ def _blank(text: str) -> bool:
     return not text or text.isspace()  # the marks are white space
 
 
-def _lines(marked: str) -> str:
+def _lines(marked: str) -> Iterator[str]:
     """Marks to line breaks and tabs; white space within a line to single spaces."""
     if _PRE in marked:
         marked = _with_lines_of_pre(marked)
-    lines = []
     for line in marked.split(_BREAK):
         if _CELL in line:
             cells = (" ".join(cell.split()) for cell in line.split(_CELL))
@@ -207,8 +218,7 @@ def _lines(marked: str) -> str:
         else:
             line = " ".join(line.split())
         if line:
-            lines.append(line)
-    return "\n".join(lines)
+            yield line
 
 
 def _with_lines_of_pre(marked: str) -> str:

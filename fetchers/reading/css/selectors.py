@@ -15,10 +15,8 @@ from cssselect2 import parser as css
 from selectolax.lexbor import LexborHTMLParser, LexborNode
 from tinycss2.nth import parse_nth
 
-from fetchers.reading.css.sheets import TooMuch
+from fetchers.reading.css.sheets import Budget, TooMuch
 
-MAX_STEPS = 300_000
-"""Comparisons of one simple selector with one element that a page may take."""
 MAX_SELECTOR = 400  # characters
 
 
@@ -87,9 +85,9 @@ class Element:
 class Document:
     """The elements of a tree by class, id and tag, and the work that may still be done on them."""
 
-    def __init__(self, tree: LexborHTMLParser, steps: int = MAX_STEPS) -> None:
+    def __init__(self, tree: LexborHTMLParser, budget: Budget) -> None:
         self.tree = tree
-        self.steps = steps
+        self._budget = budget
         self._elements: dict[int, Element] = {}
         self._queried: dict[str, list[LexborNode]] = {}
         self._places: dict[int, tuple[int, int, int, int]] = {}
@@ -98,8 +96,8 @@ class Document:
 
     def spend(self, steps: int = 1) -> None:
         """Counts work. Raises TooMuch if there was too much."""
-        self.steps -= steps
-        if self.steps < 0:
+        self._budget.steps -= steps
+        if self._budget.steps < 0:
             raise TooMuch
 
     @cached_property

@@ -8,6 +8,7 @@ import re
 from array import array
 from bisect import bisect_right
 from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import NamedTuple
 
 import tinycss2
@@ -20,8 +21,31 @@ _MAX_NESTING = 16
 _MAX_VALUE = 400  # characters of a value that is kept
 
 
+MAX_STEPS = 300_000
+"""Steps of work on all style sheets of a page, such as one comparison of one simple selector with
+one element. A step takes about three microseconds."""
+
+
 class TooMuch(Exception):
     """The style sheets are larger, or take more work, than the budget allows."""
+
+
+@dataclass(slots=True)
+class Budget:
+    """The work that may still be done on the style sheets of one page and of the documents in it:
+    characters of CSS, rules, and steps."""
+
+    css: int = MAX_CSS
+    rules: int = MAX_RULES
+    steps: int = MAX_STEPS
+
+    def spend(self, *, css: int = 0, rules: int = 0, steps: int = 0) -> None:
+        """Counts work. Raises TooMuch if nothing is left."""
+        self.css -= css
+        self.rules -= rules
+        self.steps -= steps
+        if self.css < 0 or self.rules < 0 or self.steps < 0:
+            raise TooMuch
 
 
 class Rule(NamedTuple):
@@ -99,9 +123,9 @@ def with_plain_escapes(block: str) -> str:
 class Sheets:
     """The style sheets of a page, read in document order."""
 
-    def __init__(self) -> None:
+    def __init__(self, budget: Budget) -> None:
         self.rules: list[Rule] = []
-        self._size = 0
+        self._budget = budget
         self._layers: dict[str, int] = {}
         self._texts: list[tuple[str, int, array[int]]] = []  # lower case, first rule, their starts
         self._escaped: list[Rule] = []
@@ -126,9 +150,7 @@ class Sheets:
 
     def add(self, css: str) -> None:
         """Adds a style sheet. Raises TooMuch if the sheets together are too large."""
-        self._size += len(css)
-        if self._size > MAX_CSS:
-            raise TooMuch
+        self._budget.spend(css=len(css))
         css = without_comments(css.replace("<!--", " ").replace("-->", " "))
         path = [_Open(None, True, _UNLAYERED)]
         at, first, self._starts = 0, len(self.rules), array("I")
@@ -192,8 +214,7 @@ class Sheets:
         block = css[start:end]
         if ":" not in block:
             return
-        if len(self.rules) >= MAX_RULES:
-            raise TooMuch
+        self._budget.spend(rules=1)
         plain = with_plain_escapes(block)
         rule = Rule(selectors, plain, len(self.rules), outer.layer, outer.certain)
         self.rules.append(rule)

@@ -11,6 +11,8 @@ from selectolax.lexbor import LexborHTMLParser, LexborNode
 from fetchers.reading.css.cascade import MAX_INLINE, Cascade, Values
 from fetchers.reading.css.selectors import Document, Element, Match
 from fetchers.reading.css.sheets import (
+    MAX_STEPS,
+    Budget,
     Sheets,
     TooMuch,
     media_matches,
@@ -30,27 +32,28 @@ _LINKED = 'link[rel~="stylesheet" i]'
 _IMPORT = re.compile(r"@import\b", re.I)
 
 
-def remove_unseen(tree: LexborHTMLParser, blocks: frozenset[str]) -> None:
+def remove_unseen(tree: LexborHTMLParser, blocks: frozenset[str], budget: Budget) -> None:
     """Removes from a tree what its style sheets, its inline styles and the marks of a browser hide.
 
-    `blocks` are the tags of block elements. Takes linear time: where the style sheets are too large
-    or take too much work, they count for nothing.
+    `blocks` are the tags of block elements. `budget` is shared with the documents inside the page.
+    If it is used up, the style sheets count for nothing.
     """
     try:
-        sheets, is_whole = _read_sheets(tree)
-        unseen = _Unseen(tree, sheets, is_whole, blocks).find()
+        sheets, is_whole = _read_sheets(tree, budget)
+        unseen = _Unseen(tree, sheets, is_whole, blocks, budget).find()
     except TooMuch:
         try:
-            unseen = _Unseen(tree, Sheets(), False, blocks).find()
+            rest = Budget(steps=MAX_STEPS // 4)
+            unseen = _Unseen(tree, Sheets(rest), False, blocks, rest).find()
         except TooMuch:
             return
     for node in unseen:
         node.decompose(recursive=False)
 
 
-def _read_sheets(tree: LexborHTMLParser) -> tuple[Sheets, bool]:
+def _read_sheets(tree: LexborHTMLParser, budget: Budget) -> tuple[Sheets, bool]:
     """The style sheets in the page, and whether there are no others."""
-    sheets = Sheets()
+    sheets = Sheets(budget)
     is_whole = True
     for node in tree.css("style"):
         if _is_fallback(node):
@@ -77,12 +80,17 @@ class _Unseen:
     """Finds the nodes of one page that nobody sees."""
 
     def __init__(
-        self, tree: LexborHTMLParser, sheets: Sheets, is_whole: bool, blocks: frozenset[str]
+        self,
+        tree: LexborHTMLParser,
+        sheets: Sheets,
+        is_whole: bool,
+        blocks: frozenset[str],
+        budget: Budget,
     ) -> None:
         self._tree = tree
         self._blocks = blocks
         self._is_whole = is_whole
-        self._document = Document(tree)
+        self._document = Document(tree, budget)
         self._cascade = Cascade(self._document, sheets)
         self._opening = Opening(tree, self._cascade)
         self._painting = Painting(self._cascade, is_whole)

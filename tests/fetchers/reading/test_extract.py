@@ -46,7 +46,7 @@ def text(body: str) -> str:
         ("<span aria-hidden=true>a</span>", "a"),
         ("<svg><title>no</title><desc>no</desc><text>yes</text></svg>", "yes"),
         ("<math><mi>x</mi><annotation>no</annotation></math>", "x"),
-        ("<ruby>漢<rp>(</rp><rt>kan</rt><rp>)</rp></ruby>", "漢kan"),
+        ("<ruby>漢<rp>(</rp><rt>kan</rt><rp>)</rp></ruby>", "漢\n漢kan\n漢(kan)"),
         ("a<img alt='no'>b", "ab"),
         ("<plaintext>a <b>c", "a <b>c"),
         ("a\0b&#0;c", "ab\ufffdc"),
@@ -128,12 +128,9 @@ def test_documents_within_documents_end_somewhere() -> None:
     assert text(page) == "a\na\na"
 
 
-def test_title_description_and_words() -> None:
-    got = html(
-        "<svg><title>no</title></svg><title> The\n title </title>"
-        "<meta name=Description content=' What  it is '><p>one two 세 단어"
-    )
-    assert (got.kind, got.title, got.description) == ("html", "The title", "What it is")
+def test_title_and_words() -> None:
+    got = html("<svg><title>no</title></svg><title> The\n title </title><p>one two 세 단어")
+    assert (got.kind, got.title) == ("html", "The title")
     assert (got.text, got.words, got.problem) == ("one two 세 단어", 4, "")
     assert got.signals.prose == 4
 

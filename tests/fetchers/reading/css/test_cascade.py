@@ -4,13 +4,13 @@ from selectolax.lexbor import LexborHTMLParser
 
 from fetchers.reading.css.cascade import Cascade
 from fetchers.reading.css.selectors import Document, Element
-from fetchers.reading.css.sheets import Sheets
+from fetchers.reading.css.sheets import Budget, Sheets
 
 
 def made(css: str, page: str = "<div class=w><p class=x id=i>x") -> tuple[Cascade, Element]:
-    sheets = Sheets()
+    sheets = Sheets(Budget())
     sheets.add(css)
-    document = Document(LexborHTMLParser("<!doctype html>" + page))
+    document = Document(LexborHTMLParser("<!doctype html>" + page), Budget())
     return Cascade(document, sheets), document.element(document.tree.css("p")[0])
 
 

@@ -3,9 +3,8 @@
 import pytest
 from selectolax.lexbor import LexborHTMLParser
 
-from fetchers.reading.css import selectors
 from fetchers.reading.css.selectors import Document, Match, is_state, parse
-from fetchers.reading.css.sheets import TooMuch
+from fetchers.reading.css.sheets import Budget, TooMuch
 
 PAGE = """<!doctype html><html><body class=home>
 <div class="a b" id=one data-kind="Big cat" lang=en-US>
@@ -15,7 +14,7 @@ PAGE = """<!doctype html><html><body class=home>
 
 
 def match(selector: str, target: str = "p.c", page: str = PAGE) -> Match:
-    document = Document(LexborHTMLParser(page))
+    document = Document(LexborHTMLParser(page), Budget())
     parsed = parse(selector)
     assert parsed is not None
     return parsed.match(document, document.element(document.tree.css(target)[0]))
@@ -101,7 +100,7 @@ def test_a_reader_has_scripts() -> None:
 
 
 def test_matches_now_leaves_changes_out() -> None:
-    document = Document(LexborHTMLParser(PAGE))
+    document = Document(LexborHTMLParser(PAGE), Budget())
     element = document.element(document.tree.css("p.c")[0])
     for source, found in (
         (".a .c", 3),
@@ -151,10 +150,9 @@ def test_what_is_no_selector_is_none(source: str) -> None:
 
 def test_work_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
     page = "<div>" * 300 + "<p class=c>"
-    document = Document(LexborHTMLParser(page), steps=2_000)
+    document = Document(LexborHTMLParser(page), Budget(steps=2_000))
     selector = parse("i " * 40 + "div " * 40 + "p")
     assert selector is not None
     element = document.element(document.tree.css("p")[0])
     with pytest.raises(TooMuch):
         selector.match(document, element)
-    assert selectors.MAX_STEPS > 2_000

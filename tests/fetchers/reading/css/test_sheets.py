@@ -6,6 +6,7 @@ import pytest
 
 from fetchers.reading.css.sheets import (
     MAX_CSS,
+    Budget,
     Declared,
     Rule,
     Sheets,
@@ -19,7 +20,7 @@ from fetchers.reading.css.sheets import (
 
 
 def rules(*css: str) -> list[Rule]:
-    sheets = Sheets()
+    sheets = Sheets(Budget())
     for sheet in css:
         sheets.add(sheet)
     return sheets.rules
@@ -75,7 +76,7 @@ def test_a_sheet_that_ends_early_is_read_as_far_as_it_goes() -> None:
 
 
 def test_too_much_css_is_refused() -> None:
-    sheets = Sheets()
+    sheets = Sheets(Budget())
     sheets.add(" " * MAX_CSS)
     with pytest.raises(TooMuch):
         sheets.add(" ")
@@ -84,7 +85,7 @@ def test_too_much_css_is_refused() -> None:
 
 
 def test_a_search_finds_the_blocks_with_a_match() -> None:
-    sheets = Sheets()
+    sheets = Sheets(Budget())
     sheets.add("red{x:1} b{COLOR:red} c{col\\6f r:red} i\u0130{x:y} d{y:1;color:blue}")
     sheets.add("e{color:red}")
     found = sheets.search(re.compile("color:red"), re.compile("y:1"))

@@ -373,3 +373,11 @@ def test_style_sheets_beyond_the_budget_count_for_nothing() -> None:
     css = ".x{display:none}" + " " * 2_000_001
     assert styled(css, "<p class=x>yes</p>") == "a\nyes\nb"
     assert styled(css, "<p style='display:none'>no</p>") == "a\nb"
+
+
+def test_documents_in_a_page_share_its_budget() -> None:
+    css = "".join(f".x .a{n}{{display:none}}" for n in range(3_000))
+    inner = f"<style>{css}.x{{display:none}}</style>{'<p class=x>x' * 300}".replace("'", "")
+    start = time.process_time()
+    text("<!doctype html>" + f"<iframe srcdoc='{inner}'></iframe>" * 50)
+    assert time.process_time() - start < 6
