@@ -18,7 +18,7 @@ from judges.records.verdict import Shown, Verdict
 from judges.text.dates import PartialDate, parse_date
 from judges.text.forms import STYLES, kind, numbers, plain, tokens
 
-RULES_VERSION = 5
+RULES_VERSION = 6
 """Part of a verdict's cache key. Increase it with every change of results, here or in the
 comparison of texts."""
 

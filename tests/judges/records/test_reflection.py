@@ -190,6 +190,30 @@ def test_an_echo_and_a_title_are_told_apart_by_the_rest_of_the_page() -> None:
         assert LEFT_OUT not in without_reflections(f"{title}\n{more}", url)
 
 
+def test_a_short_claim_is_left_out_if_it_is_half_of_its_sentence() -> None:
+    url = f"{SITE}/?q=10.9+million"
+    assert LEFT_OUT in without_reflections("All results: 10.9 million.", url)
+    assert LEFT_OUT not in without_reflections("Our best results: 10.9 million.", url)
+    assert LEFT_OUT not in without_reflections("Results 7: 10.9 million.", url)
+
+
+def test_a_piece_of_a_query_is_left_out_if_it_is_most_of_its_sentence() -> None:
+    url = f"{SITE}/?q={quote('lang:en Ada sold 34 bowls in May last')}"
+    assert LEFT_OUT in without_reflections("Ada sold 34 bowls so far.", url)
+    assert LEFT_OUT not in without_reflections("Ada sold 34 bowls so far, it seems.", url)
+
+
+def test_words_of_four_letters_count_as_longer_words() -> None:
+    url = f"{SITE}/gold-rush-at-the-mine"
+    assert LEFT_OUT in without_reflections("Gold rush at the mine\nIt began at noon.", url)
+    assert LEFT_OUT not in without_reflections("Gold rush at the mine\nThe gold mine shut.", url)
+
+
+def test_repetitions_that_overlap_are_left_out_once() -> None:
+    url = f"{SITE}/?a=one+two+three+four&b=three+four+five+six"
+    assert without_reflections("x one two three four five six y", url) == f"x {LEFT_OUT} y"
+
+
 def test_a_slug_in_a_written_url_stays() -> None:
     page = f"Printed from {SITE}/{SLUG} on Monday"
     assert without_reflections(page, f"{SITE}/{SLUG}") == page

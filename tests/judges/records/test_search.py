@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from judges.records.excerpts import PageText
-from judges.records.search import Place, Unhyphenated, Written
+from judges.records.search import Place, Unhyphenated, Written, is_list_number
 from judges.text.forms import tokens, without_markup
 
 
@@ -52,6 +52,15 @@ def test_a_place_after_a_list_number_is_another_item() -> None:
     written = Written("7. Fire it. Fire it")
     assert set(written.places(["fire", "it"], True)) == {Place(14, 21)}
     assert set(written.places(["fire", "it"], False)) == {Place(4, 11), Place(14, 21)}
+
+
+def test_the_number_of_a_list_item() -> None:
+    assert is_list_number(["7", "."])
+    assert is_list_number(["123", ")"])
+    assert not is_list_number(["1234", "."])
+    assert not is_list_number(["7", ","])
+    assert not is_list_number(["a", "."])
+    assert not is_list_number(["."])
 
 
 def test_words_without_hyphens_stand_where_the_hyphens_are() -> None:
