@@ -4,14 +4,12 @@ give up.
 The steps are separate methods. `grader/kinds/collection/kind.py` calls them in order.
 """
 
-import asyncio
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from contextlib import AsyncExitStack
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import UTC, datetime
-from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, Self
+from typing import Any, Self
 
 import orjson
 
@@ -19,66 +17,25 @@ from cache.errors import MissingBody
 from cache.folder import Cache
 from cache.keys import digest
 from fetchers.address import Guard
-from fetchers.archives.archive import DAMAGE_VERSION, Archives
-from fetchers.page import (
-    Dead,
-    Page,
-    Refused,
-    Response,
-    State,
-    Unreachable,
-    Unvisitable,
-    Via,
-    now,
-)
+from fetchers.archives.archive import Archives
+from fetchers.page import Dead, Page, Refused, Response, Unreachable, Unvisitable, now
 from fetchers.reading.extract import EXTRACTOR_VERSION
 from fetchers.triage.triage import triage, worth_a_browser
 from fetchers.urls import hostname
 from fetchers.web.http import Http, Limits
 from grader.settings import Settings
 from grader.stages import workers
+from grader.stages.archive_damage import find_damage
+from grader.stages.lazy_browser import BrowserMissing, LazyBrowser
 from grader.stages.network import Network
 from grader.stages.stored import decoder
-from grader.stages.unreachable import NEVER_ANSWERED, FailureHistory, Failures, GaveUp
+from grader.stages.unreachable import Failures, GaveUp
+from grader.stages.visits import FailedVisit, Visit, given_up_visit, no_page
 from grader.stages.workers import Reading
 from queues.node import Node
 from queues.pool import Crashed, Pool, TimedOut
 from queues.retry import Retry
 from queues.store import Memory
-
-if TYPE_CHECKING:
-    from fetchers.web.browser import Browser
-
-
-@dataclass(frozen=True, slots=True)
-class Visit:
-    """A row of the stages `archive`, `fetch` and `render`: a response without its body.
-
-    `sha256` is the digest of the body in the store of bodies. If the address leads nowhere, `dead`
-    is the reason, and `status` is None.
-    """
-
-    status: int | None
-    final_url: str
-    headers: Mapping[str, str]
-    sha256: str
-    via: Via
-    fetched_at: str
-    dead: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class FailedVisit:
-    """A visit that failed after all retries, or that the address guard refused. Never cached.
-
-    `partial` is what the server sent nevertheless: the body of a 429 or 5xx, or the start of a
-    body that was cut short.
-    """
-
-    state: Literal["refused", "unreachable"]
-    reason: str
-    partial: Visit | None = None
-
 
 MOST_VISITS_QUEUED = 2_000
 """Visits that may wait for a connection at once. Few connections go to one host, so many visits
@@ -86,13 +43,6 @@ must be able to wait: a slow host must not hold up the others."""
 
 VISIT_ATTEMPTS = 3
 """Attempts at one visit in a call."""
-
-
-class BrowserMissing(Exception):
-    """No browser is installed: nothing can be rendered in this call."""
-
-
-_DAMAGE: Callable[[bytes], list[str]] = decoder(list[str])
 
 
 class Pages:
@@ -116,9 +66,7 @@ class Pages:
         self._network = Network(self._probe)
         self._failures = Failures(settings, cache.ledger, self._network, clock)
         self._stack = AsyncExitStack()
-        self._opening_browser = asyncio.Lock()
-        self._browser: Browser | None = None
-        self._browser_problem = ""
+        self._browser = LazyBrowser(self._guard, settings.browser_workers, self._stack)
         self._failed_visits: dict[str, FailedVisit] = {}
         # By URL: pages that another attempt in this call would not improve. Many rollouts cite the
         # same page, and an attempt may take a minute.
@@ -130,7 +78,7 @@ class Pages:
         """Open archives and http client. Raises ArchiveError if an archive cannot be used."""
         self._archives = Archives(self._settings.pages)
         self._archive_digest = await self._archives.digest() if self._settings.pages else ""
-        await self._find_damage()
+        await find_damage(self._archives, self._cache.ledger)
         self._http = await self._stack.enter_async_context(
             Http(self._guard, Limits(connections=self._settings.fetch_workers))
         )
@@ -138,28 +86,6 @@ class Pages:
 
     async def __aexit__(self, *error: Any) -> None:
         await self._stack.__aexit__(*error)
-
-    async def _find_damage(self) -> None:
-        """Name the damaged records in the archives, also if all their pages are in the cache.
-
-        The messages for a file are kept in the ledger by its digest, so that one call reads it.
-        """
-        ledger, archives = self._cache.ledger, self._archives
-        keys = {
-            path: digest(DAMAGE_VERSION, content.hex())
-            for path, content in (await archives.digests()).items()
-        }
-        known = await ledger.get_many("damage", list(keys.values()))
-        unread: dict[bytes, Path] = {}
-        for path, key in keys.items():
-            try:
-                archives.recall_damage(path, _DAMAGE(known[key]))
-            except (KeyError, ValueError):
-                unread[key] = path
-        if unread:
-            await archives.index()
-            rows = [(key, orjson.dumps(archives.damage(path))) for key, path in unread.items()]
-            await ledger.append_many("damage", rows)
 
     def _make_nodes(self) -> list[Node[Any, Any]]:
         settings, ledger, offline = self._settings, self._cache.ledger, self._settings.offline
@@ -199,7 +125,7 @@ class Pages:
     @property
     def problems(self) -> tuple[str, ...]:
         """Messages for the user: damage in the archives; a browser that is missing but needed."""
-        return (*self._archives.problems, *filter(None, (self._browser_problem,)))
+        return (*self._archives.problems, *filter(None, (self._browser.problem,)))
 
     # The steps, in order.
 
@@ -218,7 +144,7 @@ class Pages:
         except Refused as refused:
             return FailedVisit("refused", str(refused))
         except GaveUp as end:
-            return _given_up(url, end.history)
+            return given_up_visit(url, end.history)
         except Unreachable as failure:
             partial = await self._store(failure.response) if failure.response else None
             failed = FailedVisit("unreachable", str(failure), partial)
@@ -285,7 +211,7 @@ class Pages:
         if history is None or not history.given_up(self._settings.give_up_after):
             self._counted_failures.add(url)
             return page
-        self._final_pages[url] = await self._page_of(url, _given_up(url, history))
+        self._final_pages[url] = await self._page_of(url, given_up_visit(url, history))
         return self._final_pages[url]
 
     async def extract_again(self, page: Page) -> None:
@@ -306,19 +232,19 @@ class Pages:
         """Extract and triage a visit. Raises MissingBody if its body is not in the cache."""
         if isinstance(visit, FailedVisit):
             if visit.partial is None:
-                return _no_page(url, visit.state, visit.reason)
+                return no_page(url, visit.state, visit.reason)
             page = await self._page_of(url, visit.partial)
             # A bot wall may answer 429 or 503. Any other partial page is not judged.
             blocked = page.state == "blocked"
             return page if blocked else replace(page, state=visit.state, reason=visit.reason)
         if visit.status is None:
-            page = _no_page(visit.final_url, "dead", visit.dead)
+            page = no_page(visit.final_url, "dead", visit.dead)
             return replace(page, via=visit.via, fetched_at=visit.fetched_at)
         content_type = visit.headers.get("content-type", "")
         try:
             reading = await self._extract((visit.sha256, content_type))
         except (Crashed, TimedOut) as failure:
-            return _no_page(visit.final_url, "unreachable", f"cannot be read: {failure}")
+            return no_page(visit.final_url, "unreachable", f"cannot be read: {failure}")
         state, reason = triage(visit.status, visit.headers, visit.final_url, reading)
         return Page(
             state=state,
@@ -370,35 +296,10 @@ class Pages:
         return True
 
     async def _show_in_browser(self, url: str) -> Visit:
-        from fetchers.web.chromium import Died
-        from fetchers.web.launch import NoBrowser
-
-        browser = await self._open_browser()
         try:
-            return await self._store(await browser.render(url))
+            return await self._store(await self._browser.render(url))
         except Dead as end:
             return Visit(None, url, {}, "", "browser", now(), str(end))
-        except Died as end:
-            raise Crashed(str(end)) from None
-        except NoBrowser as absent:
-            self._browser_problem = str(absent)
-            raise BrowserMissing from None
-
-    async def _open_browser(self) -> "Browser":
-        """The browser. It is started with the first page that needs it. Raises BrowserMissing."""
-        from fetchers.web.browser import Browser
-        from fetchers.web.launch import NoBrowser
-
-        async with self._opening_browser:
-            if self._browser is None and not self._browser_problem:
-                browser = Browser(self._guard, workers=self._settings.browser_workers)
-                try:
-                    self._browser = await self._stack.enter_async_context(browser)
-                except NoBrowser as absent:
-                    self._browser_problem = str(absent)
-        if self._browser is None:
-            raise BrowserMissing
-        return self._browser
 
     async def _answer_offline(self, url: str) -> Visit:
         self._guard.target(url)  # raises Refused, offline and online alike
@@ -422,13 +323,3 @@ class Pages:
     def _is_fresh(self, visit: Visit) -> bool:
         age = datetime.now(UTC) - datetime.fromisoformat(visit.fetched_at)
         return self._settings.max_age is None or age.total_seconds() <= self._settings.max_age
-
-
-def _no_page(url: str, state: State, reason: str) -> Page:
-    return Page(state, reason, "http", None, url, "", "", 0, "", "")
-
-
-def _given_up(url: str, history: FailureHistory) -> Visit:
-    """The visit of a URL that was given up, at the time of its last failure."""
-    last = datetime.fromtimestamp(history.last, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
-    return Visit(None, url, {}, "", "http", last, NEVER_ANSWERED)

@@ -95,20 +95,6 @@ async def test_a_browser_renders_pages_that_http_could_not_read(
     assert browser.opened == 1
 
 
-async def test_damage_in_an_archive_is_named_in_each_call(opened: Opened, tmp_path: Path) -> None:
-    url = "https://a.example/"
-    archive = write_archive(tmp_path / "pages.warc", {url: SITE["/article"]})
-    with archive.open("ab") as file:
-        place = file.tell()
-        file.write(b"garbage" * 20)
-    for name in ("pages.warc", "pages.warc", "moved.warc"):
-        archive = archive.rename(tmp_path / name)
-        async with opened(1, pages=(archive,)) as pages:  # the second call reads the cache only
-            assert (await visit(pages, url)).state == "ok"
-            (problem,) = pages.problems
-        assert problem.startswith(f"{archive}: at byte {place}: no record can be read")
-
-
 async def test_no_browser_is_started_if_it_is_not_needed_or_is_switched_off(
     browser: FakeBrowser, opened: Opened, tmp_path: Path
 ) -> None:

@@ -6,8 +6,8 @@ import orjson
 import pytest
 
 from fetchers.triage.signals import Signals
-from grader.stages.pages import Visit
 from grader.stages.stored import decoder
+from grader.stages.visits import Visit
 from grader.stages.workers import Reading
 from judges.records.verdict import Shown, Verdict
 

@@ -2,16 +2,15 @@
 
 import asyncio
 import json
-from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager
+from collections.abc import Callable
 from dataclasses import replace
 
 import pytest
 from aiohttp import web
+from endpoint_cases import GOOD, REQUEST, SCHEMA, endpoint
 from modelserver import (
     Answer,
     Asked,
-    ModelServer,
     model_server,
     refuses,
     says,
@@ -31,31 +30,6 @@ from judges.endpoint.questions import (
     UnusableReply,
     Usage,
 )
-
-SCHEMA = json.dumps(
-    {
-        "type": "object",
-        "properties": {
-            "ok": {"type": "boolean"},
-            "sure": {"type": "integer", "enum": [1, 2, 3]},
-        },
-        "required": ["ok", "sure"],
-        "additionalProperties": False,
-    }
-)
-GOOD = '{"ok": true, "sure": 2}'
-REQUEST = Request("judge", "m", "medium", "the rules", "the record", SCHEMA)
-
-
-@asynccontextmanager
-async def endpoint(
-    answer: Answer, monkeypatch: pytest.MonkeyPatch, dialects: dict[str, Dialect] | None = None
-) -> AsyncIterator[tuple[Endpoint, ModelServer]]:
-    async with model_server(answer) as server:
-        monkeypatch.setenv("OPENAI_BASE_URL", server.url)
-        monkeypatch.setenv("OPENAI_API_KEY", "k")
-        async with Endpoint(64, dialects) as opened:
-            yield opened, server
 
 
 @pytest.fixture

@@ -5,6 +5,7 @@ import json
 
 import pytest
 from aiohttp import web
+from endpoint_cases import GOOD, REQUEST, SCHEMA, endpoint
 from modelserver import (
     Answer,
     Asked,
@@ -12,7 +13,6 @@ from modelserver import (
     responds,
     says,
 )
-from test_endpoint import GOOD, REQUEST, SCHEMA, endpoint
 
 from judges.endpoint.dialect import Dialect
 from judges.endpoint.questions import (
