@@ -8,6 +8,7 @@ when an element with one of their names is asked for a property that they set.
 import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 
 from fetchers.reading.css.selectors import (
     MAX_SELECTOR,
@@ -60,20 +61,20 @@ class Cascade:
         self._selectors_by_source: dict[str, Selector | None] = {}
         self._declared: dict[str, dict[str, Declared]] = {}
         self._by_key: dict[tuple[tuple[str, ...], bool], dict[str, list[Applied]]] = {}
+        self._filtered: dict[tuple[str, tuple[str, ...]], list[tuple[str, Declared]]] = {}
         self._custom: dict[tuple[int, str], str] = {}
 
     def rules(
         self,
         patterns: tuple[re.Pattern[str], ...],
         is_wanted: Callable[[str], object] | None = None,
-        after_changes: bool = False,
     ) -> Iterator[Applied]:
-        """The selectors that can match an element of the document, as the page stands or after
-        changes of state; of the rules whose block has a match of a pattern, in lower case, and
-        `is_wanted`. Raises TooMuch, as all methods do."""
+        """The selectors that can match an element of the document as the page stands, of the rules
+        whose block has a match of a pattern, in lower case, and `is_wanted`. Raises TooMuch, as
+        all methods do."""
         for rule in self.sheets.search(*patterns):
             if is_wanted is None or is_wanted(rule.block):
-                yield from self._selectors(rule, after_changes)
+                yield from self._selectors(rule, after_changes=False)
 
     def declared(self, block: str) -> dict[str, Declared]:
         """The declarations of a block."""
@@ -92,10 +93,8 @@ class Cascade:
         """The values that win, with their variables."""
         winners: dict[str, tuple[tuple[object, ...], str]] = {}
 
-        def add(declared: dict[str, Declared], layer: int, *rank: object) -> None:
-            for name, value in declared.items():
-                if not name.startswith(properties):
-                    continue
+        def add(pairs: list[tuple[str, Declared]], layer: int, *rank: object) -> None:
+            for name, value in pairs:
                 # Among important values the first layer wins, and the inline style before all.
                 place = -layer if value.important and layer != _INLINE else layer
                 key = (value.important, place, *rank)
@@ -107,10 +106,22 @@ class Cascade:
             if not rule.certain or selector.pseudo_element:
                 continue
             if selector.matches_now(self.document, element):
-                add(self.declared(rule.block), rule.layer, selector.specificity, rule.order)
+                pairs = self._pairs(rule.block, properties)
+                add(pairs, rule.layer, selector.specificity, rule.order)
         if element.style:
-            add(self.inline(element), _INLINE, (0, 0, 0), 0)
+            inline = self.inline(element)
+            pairs = [pair for pair in inline.items() if pair[0].startswith(properties)]
+            add(pairs, _INLINE, (0, 0, 0), 0)
         return {name: value for name, (_, value) in winners.items()}
+
+    def _pairs(self, block: str, properties: tuple[str, ...]) -> list[tuple[str, Declared]]:
+        """The declarations of a block that set the properties."""
+        known = self._filtered.get((block, properties))
+        if known is None:
+            declared = self.declared(block)
+            known = [pair for pair in declared.items() if pair[0].startswith(properties)]
+            self._filtered[block, properties] = known
+        return known
 
     def inline(self, element: Element) -> dict[str, Declared]:
         """The declarations of an element's style attribute."""
@@ -166,11 +177,19 @@ class Cascade:
         known = self._by_key.get((properties, after_changes))
         if known is None:
             known = self._by_key[properties, after_changes] = {}
-            patterns = tuple(re.compile(re.escape(name)) for name in properties)
-            for applied in self.rules(patterns, after_changes=after_changes):
-                for key in applied.selector.keys:
-                    known.setdefault(key, []).append(applied)
+            if properties[0].startswith("--"):
+                rules = self._variables.get(properties[0], [])
+            else:
+                rules = self.sheets.search_words(*properties)
+            for rule in rules:
+                for applied in self._selectors(rule, after_changes):
+                    for key in applied.selector.keys:
+                        known.setdefault(key, []).append(applied)
         return known
+
+    @cached_property
+    def _variables(self) -> dict[str, list[Rule]]:
+        return self.sheets.variables()
 
     def _selectors(self, rule: Rule, after_changes: bool) -> list[Applied]:
         known = self._parts.get((rule.order, after_changes))

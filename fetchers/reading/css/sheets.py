@@ -7,7 +7,7 @@ linear scan, and tinycss2 parses only the blocks that somebody asks for.
 import re
 from array import array
 from bisect import bisect_right
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -120,6 +120,16 @@ def with_plain_escapes(block: str) -> str:
     return _ESCAPE.sub(plain, block) if "\\" in block else block
 
 
+def _places(word: str, text: str) -> Iterator[int]:
+    at = text.find(word)
+    while at >= 0:
+        yield at
+        at = text.find(word, at + 1)
+
+
+_CUSTOM = re.compile(r"(--[^\s:;,(){}]{1,100})\s*:")
+
+
 class Sheets:
     """The style sheets of a page, read in document order."""
 
@@ -134,17 +144,39 @@ class Sheets:
         """The rules whose block, in lower case, has a match of a pattern; in order. One search of
         the whole text is much faster than one of each block, above all if a pattern begins with
         plain letters."""
+        return self._rules_at(
+            lambda text: (found.start() for each in patterns for found in each.finditer(text)),
+            lambda block: any(each.search(block) for each in patterns),
+        )
+
+    def search_words(self, *words: str) -> list[Rule]:
+        """The rules whose block, in lower case, contains a word; in order."""
+        return self._rules_at(
+            lambda text: (at for word in words for at in _places(word, text)),
+            lambda block: any(word in block for word in words),
+        )
+
+    def variables(self) -> dict[str, list[Rule]]:
+        """The rules that set custom properties, by the name of the property."""
+        found: dict[str, list[Rule]] = {}
+        for rule in self.search(_CUSTOM):
+            for name in dict.fromkeys(_CUSTOM.findall(rule.block)):
+                found.setdefault(name, []).append(rule)
+        return found
+
+    def _rules_at(
+        self, places: Callable[[str], Iterable[int]], matches: Callable[[str], bool]
+    ) -> list[Rule]:
         found: dict[int, Rule] = {}
         for text, first, starts in self._texts:
-            for pattern in patterns:
-                for match in pattern.finditer(text):
-                    place = bisect_right(starts, match.start()) - 1
-                    if place >= 0 and first + place not in found:
-                        rule = self.rules[first + place]
-                        if match.start() < starts[place] + len(rule.block):
-                            found[rule.order] = rule
+            for at in places(text):
+                place = bisect_right(starts, at) - 1
+                if place >= 0 and first + place not in found:
+                    rule = self.rules[first + place]
+                    if at < starts[place] + len(rule.block):
+                        found[rule.order] = rule
         for rule in self._escaped:
-            if any(pattern.search(rule.block.lower()) for pattern in patterns):
+            if matches(rule.block.lower()):
                 found[rule.order] = rule
         return [found[order] for order in sorted(found)]
 

@@ -85,11 +85,22 @@ class Opening:
         self._looked_for = 0
         self._measured = 0
 
+    def is_folded(self, element: Element, way: Way) -> bool:
+        """Whether an element that `way` may hide is one that HTML or a script of the page unfolds,
+        by its names and place alone. This is quick to tell."""
+        if not way.is_toggled or _FOR_SCREEN_READERS.search(_names(element)):
+            return False
+        return self._is_native(element) or (
+            self._has_scripts
+            and (self._is_in_widget(element) or (way.is_faded and _is_faded(element)))
+        )
+
     def can_show(self, element: Element, way: Way, values: Values, is_stable: bool) -> bool:
-        """Whether a reader can come to see an element that `way` hides with these `values`. If not
-        `is_stable`, the rule that hides it depends on a state."""
+        """Whether a reader can come to see an element that `way` hides with these `values`, though
+        it is not one that `is_folded`. If not `is_stable`, the rule that hides it depends on a
+        state."""
         return (
-            (way.is_toggled and self._can_unfold(element, way, is_stable))
+            (way.is_toggled and self._has_scripts and self._can_unfold(element, way, is_stable))
             or (way.is_faded and self._moves(element, values))
             or any(
                 not way.hides({**values, **change})
@@ -98,15 +109,11 @@ class Opening:
         )
 
     def _can_unfold(self, element: Element, way: Way, is_stable: bool) -> bool:
-        """Whether HTML itself or a script of the page may unfold the element."""
+        """Whether a script of the page may unfold the element."""
         if _FOR_SCREEN_READERS.search(_names(element)):
             return False
-        if self._is_native(element):
-            return True
-        return self._has_scripts and (
+        return (
             not is_stable
-            or self._is_in_widget(element)
-            or (way.is_faded and _is_faded(element))
             or self._is_controlled(element)
             or self._is_named_in_scripts(element)
             or (self._can_be_whole(element, way) and self._holds_most(element))

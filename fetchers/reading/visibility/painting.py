@@ -26,14 +26,15 @@ _ANY = (re.compile(r"color\s*:"), re.compile(r"background\s*:"))
 _BOTH = (
     re.compile(r"background[^{}]{1,400}color\s*:"),
     re.compile(r"color\s*:[^{}]{1,400}background"),
-    re.compile(r"color\s*:\s*(?:transparent|var|#\w{3}0\b|#\w{6}00\b)"),
+    re.compile(r"color\s*:\s*(?:transparent|#\w{3}0\b|#\w{6}00\b)"),
     re.compile(r"color\s*:\s*(?:rgb|hsl)a?\([^()]{1,40}[,/]\s*0?\.?0*%?\s*\)"),
 )
 _SEE_THROUGH = re.compile(
     r"(?<!-)color\s*:\s*(?:transparent|(?:rgb|hsl)a?\([^()]{0,60}[,/]\s*0?\.?0*%?\s*\)|#\w{3}0\b|#\w{6}00\b)"
-    r"|(?<!-)color\s*:[^;]{0,80}var\(|currentcolor",
+    r"|currentcolor",
     re.I,
 )
+_VARIABLE = re.compile(r"(?<!-)color\s*:[^;]{0,80}var\(")
 _DECLARED = re.compile(
     r"(?<![\w-])(color|-webkit-text-fill-color|background(?:-color)?)\s*:([^;]{1,80})", re.I
 )
@@ -117,7 +118,7 @@ class Painting:
         texts, grounds = set(islice(texts, _COLOURS)), set(islice(grounds, _COLOURS))
 
         def is_suspect(block: str) -> bool:
-            if _SEE_THROUGH.search(block):
+            if _SEE_THROUGH.search(block) or (self._is_whole and _VARIABLE.search(block)):
                 return True
             text, ground = _colours(block)
             if text and ground:

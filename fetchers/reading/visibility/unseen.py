@@ -154,6 +154,8 @@ class _Unseen:
             self._painting.add(node, style)
 
     def _judge(self, element: Element, way: Way, is_stable: bool, selector: str) -> None:
+        if self._opening.is_folded(element, way):
+            return
         is_marked = element.attributes.get(MARK) == way.name
         if way.required and not is_marked and not self._cascade.values(element, way.required):
             return
