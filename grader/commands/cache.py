@@ -19,7 +19,7 @@ def cache() -> None:
 @cache.command()
 @cache_option
 def stats(cache: Path) -> None:
-    """Rows and bytes by stage, bodies and their bytes."""
+    """Print the number and the size of rows by stage, and of page bodies."""
 
     async def work() -> Stats:
         async with Cache.open(cache) as opened:
@@ -34,7 +34,7 @@ def stats(cache: Path) -> None:
 @cache.command()
 @cache_option
 def verify(cache: Path) -> None:
-    """Read everything back; a line for what is damaged, exit status 1 where anything is."""
+    """Read the whole cache and print each damaged entry. Exit status 1 if there is one."""
 
     async def work() -> bool:
         damaged = False
@@ -53,7 +53,7 @@ def verify(cache: Path) -> None:
 @click.argument("archive", type=click.Path(path_type=Path))
 @cache_option
 def export_command(archive: Path, cache: Path) -> None:
-    """Write the cache to ARCHIVE (.warc.gz), with its ledger's rows beside it."""
+    """Write the cache to ARCHIVE (.warc.gz), with the rows of the ledger in a file beside it."""
 
     async def work() -> Exported:
         async with Cache.open(cache) as opened:
@@ -67,7 +67,7 @@ def export_command(archive: Path, cache: Path) -> None:
 @click.argument("archive", type=EXISTING)
 @cache_option
 def import_command(archive: Path, cache: Path) -> None:
-    """Add what an export wrote."""
+    """Add the pages and rows of an export to the cache."""
 
     async def work() -> Imported:
         async with Cache.open(cache) as opened:

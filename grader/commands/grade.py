@@ -39,7 +39,7 @@ from grader.settings import RULES
 def grade(
     runs: tuple[str, ...], tasks: tuple[Path, ...], out: Path, limit: int | None, **options: Any
 ) -> None:
-    """Grade run files (.jsonl, .jsonl.gz, or - for standard input)."""
+    """Grade RUNS: files (.jsonl, .jsonl.gz), pipes, or - for standard input."""
     settings = settings_from(options)
     if missing := [name for name in runs if name != STANDARD_INPUT and not _is_readable(name)]:
         raise CommandError(f"no such run file: {missing[0]}")

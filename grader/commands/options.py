@@ -60,7 +60,7 @@ def dollars(value: Any) -> float:
 
 tasks_option = click.option(
     "--tasks", multiple=True, type=EXISTING, default=("tasks",), show_default=True,
-    help="A folder of task packages, one package, or a .jsonl file of tasks.",
+    help="A folder of task packages, one package, a .jsonl file of tasks, or a pipe.",
 )  # fmt: skip
 out_option = click.option(
     "--out", type=FOLDER, default="out", show_default=True, help="The folder of the results."
@@ -87,7 +87,7 @@ def page_options(command: F) -> F:
             "--max-age", type=Age(), help="Fetch a page again if it is older (30m, 12h, 7d)."
         ),
         click.option(
-            "--give-up-after", type=Calls(), default=3, show_default=True,
+            "--give-up-after", type=Calls(), metavar="N|never", default=3, show_default=True,
             help="Calls, an hour apart, after which an address that never answers is dead.",
         ),
         click.option(

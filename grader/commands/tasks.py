@@ -36,7 +36,10 @@ def check(tasks: tuple[Path, ...], **options: Any) -> None:
 @click.command("import")
 @click.argument("benchmark", type=click.Choice(list(IMPORTERS)))
 @click.argument("source", type=EXISTING)
-@click.option("--out", type=click.Path(path_type=Path), default="tasks.jsonl", show_default=True)
+@click.option(
+    "--out", type=click.Path(path_type=Path), default="tasks.jsonl", show_default=True,
+    help="The file of tasks that is written.",
+)  # fmt: skip
 def import_tasks(benchmark: str, source: Path, out: Path) -> None:
     """Convert the file of a benchmark to a file of tasks."""
     try:
