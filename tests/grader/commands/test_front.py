@@ -11,7 +11,7 @@ from click.testing import CliRunner
 from conftest import Command
 
 from grader.commands import cache, errors, fetch, grade, tasks
-from grader.commands.front import DISTRIBUTION, GROUPS, main
+from grader.commands.front import DISTRIBUTION, GROUPS, main, run_command_line
 
 COMMANDS = {name: entry for group in GROUPS.values() for name, entry in group.items()}
 
@@ -80,6 +80,41 @@ def test_the_help_imports_no_stage_of_the_grader(arguments: str) -> None:
     loaded = set(done.stdout.split())
     assert "click" in loaded
     assert loaded.isdisjoint({"aiohttp", "asyncio", "pydantic", "rich", "judges", "fetchers"})
+
+
+@pytest.mark.parametrize(
+    ("error", "told", "status"),
+    [
+        (errors.CommandError("a", "b"), ["Error: a", "b"], 2),
+        (
+            OSError(28, "No space left on device", "out/x"),
+            ["Error: out/x: No space left on device"],
+            2,
+        ),
+        (OSError(28, "No space left on device"), ["Error: No space left on device"], 2),
+        (OSError("odd"), ["Error: odd"], 2),
+        (ValueError("x\ny"), ["Error: unexpected ValueError at ", ": x\\ny"], 2),
+        (None, [], 0),
+    ],
+)
+def test_an_error_becomes_a_message_and_a_status(
+    monkeypatch: pytest.MonkeyPatch,
+    capfd: pytest.CaptureFixture[str],
+    error: Exception | None,
+    told: list[str],
+    status: int,
+) -> None:
+    def fail(standalone_mode: bool) -> None:
+        assert not standalone_mode
+        if error:
+            raise error
+
+    monkeypatch.setattr(main, "main", fail)
+    monkeypatch.setattr("grader.commands.front.discard_stdout", lambda: None)
+    assert run_command_line() == status
+    printed = capfd.readouterr().err
+    assert len(printed.splitlines()) == (1 if "unexpected" in printed else len(told))
+    assert all(part in printed for part in told)
 
 
 def test_the_lines_of_an_error_cannot_be_forged() -> None:

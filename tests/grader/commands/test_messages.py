@@ -65,6 +65,12 @@ def test_all_reasons_are_reported_if_they_are_few(capsys: pytest.CaptureFixture[
     assert "other" not in lines[-1]
 
 
+def test_one_reason_more_than_are_listed_is_counted(capsys: pytest.CaptureFixture[str]) -> None:
+    reasons = Counter({f"reason {n}": 1 for n in range(MOST_REASONS + 1)})
+    lines = told(capsys, CallReport(submissions=1, ungraded=reasons, summary=WORK))
+    assert lines[-1] == "  and 1 other reasons"
+
+
 def test_notable_records_problems_models_and_an_interrupt_are_reported(
     capsys: pytest.CaptureFixture[str],
 ) -> None:

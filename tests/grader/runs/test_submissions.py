@@ -206,6 +206,17 @@ def test_how_much_was_read_is_known(tmp_path: Path) -> None:
     shares = [reader.share_read for _ in reader]
     assert shares == sorted(shares)
     assert shares[-1] == 1.0
+    assert reader.rejects == 0
+
+
+def test_the_share_of_standard_input_is_unknown() -> None:
+    assert Reader(["-"], {"t": TASK}, lambda reject: None)._sizes == [0]
+
+
+def test_rejects_are_counted(tmp_path: Path) -> None:
+    path = write(tmp_path / "r.jsonl", b"{", whole(record()), whole(record()))
+    read = Read(path)
+    assert read.reader.rejects == len(read.rejects) == 2
 
 
 # Errors

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from grader.tasks.packages import CollectionTask, Fault, TaskError, load, needing_model
+from grader.tasks.packages import CollectionTask, Fault, TaskError, load, load_tasks, needing_model
 
 URL = {"name": "url", "volume": 1}
 Fields = dict[str, Any]
@@ -171,6 +171,11 @@ def test_folders_packages_and_files_are_read_together(
 def test_a_package_named_beside_its_folder_is_one_task(tmp_path: Path) -> None:
     folder = package(tmp_path / "tasks" / "a", TOML)
     assert len(load([tmp_path / "tasks", folder, folder])) == 1
+
+
+def test_tasks_are_loaded_from_paths_and_names(lines: Callable[..., Path]) -> None:
+    path = lines(collection())
+    assert [task.name for task in load_tasks(path, str(path))] == ["t"]
 
 
 def test_unknown_fields_are_no_error(lines: Callable[..., Path]) -> None:
