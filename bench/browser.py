@@ -23,7 +23,7 @@ sys.path.insert(0, str(Path(__file__).parent.parent / "tests"))
 
 from servers import Request, answer, serving
 
-from fetchers.address import Guard
+from fetchers.guard import Guard
 from fetchers.web.browser import Browser
 
 SHELL = b"<title>Shell</title><div id=root></div>" + b"".join(

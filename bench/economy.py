@@ -33,10 +33,10 @@ from grader.stages.judging import ByModel, Case
 from grader.stages.spending import Spending
 from judges.endpoint.endpoint import Endpoint
 from judges.endpoint.questions import ModelUnusable
+from judges.records.by_rules import JudgedPage
 from judges.records.excerpts import PageText
 from judges.records.facts import find_facts
 from judges.records.record import Record
-from judges.records.rules import JudgedPage
 from judges.records.spec import JudgeSpec
 from judges.records.verdict import Verdict
 from queues.graph import Graph

@@ -27,14 +27,14 @@ import httpx2
 import openai
 from aiohttp import web
 
-from cache.keys import digest
+from cache.digests import digest
 from judges.endpoint.endpoint import Endpoint
 from judges.endpoint.questions import RateLimited, Reply, Request, Trouble
+from judges.records.by_model import prompt
+from judges.records.by_rules import JudgedPage
 from judges.records.excerpts import PageText
 from judges.records.facts import Facts, find_facts
-from judges.records.model import prompt
 from judges.records.record import Record
-from judges.records.rules import JudgedPage
 from judges.records.spec import JudgeSpec
 from queues.adaptive import Adaptive
 from queues.retry import Retry
@@ -166,7 +166,7 @@ async def whole(asked: list[Request]) -> float:
             key=lambda r: digest(r.model, r.effort, r.system, r.user, r.schema),
             most=WORKERS,
             limited=RateLimited,
-            retry=Retry((Trouble,)),
+            retry=Retry((Trouble,), attempts=8),
             deadline=120,
         )
         begun = time.perf_counter()

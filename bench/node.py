@@ -74,7 +74,7 @@ async def feed(node: Node[int, bytes], items: int, callers: int) -> tuple[float,
 async def main() -> None:
     items = 100_000
     known, empty = (Memory(store, as_is, as_is) for store in (Known(), Empty()))
-    retry = Retry(transient=(OSError,))
+    retry = Retry(transient=(OSError,), attempts=8)
     for label, node in {
         "cache hit": Node("hit", nothing, key=key, workers=64, memory=known),
         "no work, no store": Node("bare", nothing, key=key, workers=64),

@@ -8,8 +8,8 @@ from pathlib import Path
 import diskcache
 from diskcache.core import MODE_BINARY, MODE_RAW, UNKNOWN
 
+from cache.digests import content_digest
 from cache.errors import MissingBody, cache_errors
-from cache.keys import content_digest
 
 _FILE = re.compile(r"[0-9a-f]{2}/[0-9a-f]{2}/[0-9a-f]+\.val")
 

@@ -33,9 +33,9 @@ from warcio.warcwriter import WARCWriter  # type: ignore[import-untyped]
 
 from cache.batches import batches
 from cache.bodies import Bodies
+from cache.digests import content_digest
 from cache.errors import CacheError, MissingBody, cache_errors
 from cache.folder import Cache
-from cache.keys import content_digest
 from cache.ledger import Row, StoredRow
 from cache.responses import StoredResponse, bodies_needed, stored_response
 

@@ -23,7 +23,7 @@ from grader.kinds.kind import Kind, kind_of
 from grader.kinds.result import Result
 from grader.runs.submissions import Submission, read_submission
 from grader.settings import Settings
-from grader.stages.concurrency import first_error
+from grader.stages.event_loop import first_error
 from grader.stages.pipeline import Pipeline
 from grader.tasks.packages import AnyTask
 from queues.node import Node, Stopped

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from fetchers.address import Guard
+from fetchers.guard import Guard
 from judges.endpoint.questions import Price
 
 RULES = "rules"

@@ -30,7 +30,7 @@ class Retry:
     """
 
     transient: tuple[type[BaseException], ...]
-    attempts: int = 8
+    attempts: int
     first: float = 1.0
     longest: float = 60.0
     retry_after: Callable[[BaseException], float | None] = _retry_after

@@ -5,11 +5,11 @@ import re
 from typing import Any
 
 from judges.endpoint.questions import Request
+from judges.records.by_model import prompt
+from judges.records.by_rules import JudgedPage
 from judges.records.excerpts import PageText
 from judges.records.facts import Facts, find_facts
-from judges.records.model import prompt
 from judges.records.record import Record
-from judges.records.rules import JudgedPage
 from judges.records.spec import JudgeSpec
 
 SPEC = JudgeSpec.model_validate(

@@ -13,7 +13,7 @@ from typing import Self
 
 from playwright.async_api import Error
 
-from fetchers.address import Guard
+from fetchers.guard import Guard
 from fetchers.page import Response, Unreachable
 from fetchers.web.chromium import Chromium, Died
 from fetchers.web.launch import NoBrowser, find

@@ -22,7 +22,7 @@ from ada_url import join_url
 from aiohttp.abc import AbstractResolver, ResolveResult
 from yarl import URL
 
-from fetchers.address import Guard, Target
+from fetchers.guard import Guard, Target
 from fetchers.page import Dead, Refused, Response, Unreachable, Unvisitable, now
 from fetchers.web.coding import decoded
 from fetchers.web.headers import merge_headers, without_transfer_headers

@@ -10,7 +10,7 @@ from urllib.parse import urldefrag
 
 from playwright.async_api import CDPSession, Error, Page
 
-from fetchers.address import Guard
+from fetchers.guard import Guard
 from fetchers.page import Dead, Refused, Response, Unreachable, Unvisitable, now
 from fetchers.web.headers import merge_headers, without_transfer_headers
 from fetchers.web.launch import first_line

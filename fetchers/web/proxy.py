@@ -20,7 +20,7 @@ from dataclasses import dataclass, field
 from types import TracebackType
 from typing import Any, Self
 
-from fetchers.address import Guard, Target
+from fetchers.guard import Guard, Target
 from fetchers.page import Refused, Unreachable, Unvisitable
 
 _HEAD = 256 * 1024  # bytes; the limit for the head of a request or reply

@@ -9,8 +9,9 @@ from typing import Any, ClassVar, TypeVar
 import click
 
 from grader.commands.errors import CommandError
-from grader.settings import RULES, Settings
+from grader.settings import Settings
 
+DEFAULTS = Settings()
 EXISTING = click.Path(exists=True, path_type=Path)
 FOLDER = click.Path(file_okay=False, path_type=Path)
 POSITIVE = click.IntRange(1)
@@ -66,7 +67,7 @@ out_option = click.option(
     "--out", type=FOLDER, default="out", show_default=True, help="The folder of the results."
 )
 cache_option = click.option(
-    "--cache", type=FOLDER, default=".assay", show_default=True,
+    "--cache", type=FOLDER, default=str(DEFAULTS.cache), show_default=True,
     help="The folder that keeps pages and verdicts.",
 )  # fmt: skip
 
@@ -87,15 +88,18 @@ def page_options(command: F) -> F:
             "--max-age", type=Age(), help="Fetch a page again if it is older (30m, 12h, 7d)."
         ),
         click.option(
-            "--give-up-after", type=Calls(), metavar="N|never", default=3, show_default=True,
+            "--give-up-after", type=Calls(), metavar="N|never",
+            default=DEFAULTS.give_up_after, show_default=True,
             help="Calls, an hour apart, after which an address that never answers is dead.",
         ),
         click.option(
             "--allow-host", "allow_hosts", multiple=True, metavar="HOST[:PORT]",
             help="Allow a host that the address guard refuses.",
         ),
-        _count("--fetch-workers", 64, "Pages that are fetched at once."),
-        _count("--browser-workers", 4, "Pages that are open in a browser at once."),
+        _count("--fetch-workers", DEFAULTS.fetch_workers, "Pages that are fetched at once."),
+        _count(
+            "--browser-workers", DEFAULTS.browser_workers, "Pages open in a browser at once."
+        ),
     )  # fmt: skip
     for option in (cache_option, *reversed(options)):
         command = option(command)
@@ -106,7 +110,7 @@ def grading_options(command: F) -> F:
     """The flags of commands that fetch pages and judge records."""
     options = (
         click.option(
-            "--judge", default=RULES, show_default=True, metavar="rules|MODEL",
+            "--judge", default=DEFAULTS.judge, show_default=True, metavar="rules|MODEL",
             help="The judge: the tasks' rules, or a model.",
         ),
         click.option(
@@ -114,10 +118,11 @@ def grading_options(command: F) -> F:
             help="Name the judge in the cache. Without it, the same model at another "
             "OPENAI_BASE_URL is another judge; with it, mirrors of a model share their verdicts.",
         ),
-        _count("--workers", 64, "Model calls at once."),
+        _count("--workers", DEFAULTS.workers, "Model calls at once."),
         click.option(
-            "--judge-timeout", type=click.FloatRange(0, min_open=True), metavar="S", default=120.0,
-            show_default=True, help="Seconds before a model call times out.",
+            "--judge-timeout", type=click.FloatRange(0, min_open=True), metavar="S",
+            default=DEFAULTS.judge_timeout, show_default=True,
+            help="Seconds before a model call times out.",
         ),
     )  # fmt: skip
     for option in reversed(options):

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import orjson
 
-from cache.keys import digest
+from cache.digests import digest
 from cache.ledger import Ledger
 from fetchers.archives.archive import DAMAGE_VERSION, Archives
 from grader.stages.stored import decoder

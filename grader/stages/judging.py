@@ -6,19 +6,19 @@ from typing import Any, Protocol
 
 import orjson
 
-from cache.keys import digest
+from cache.digests import digest
 from fetchers.page import Page
 from grader.stages import workers
 from grader.stages.roles import Roles
 from grader.stages.spending import Spending
 from grader.stages.stored import decoder
+from grader.stages.verdict_key import verdict_key
 from judges.endpoint.questions import EFFORTS, Ask, RateLimited, Reply, Request, Trouble, Usage
-from judges.endpoint.usable import UntilUsable
-from judges.records import model
+from judges.endpoint.until_usable import UntilUsable
+from judges.records import by_model
+from judges.records.by_model import PROMPT_VERSION
 from judges.records.facts import Facts
-from judges.records.model import PROMPT_VERSION
 from judges.records.record import Record
-from judges.records.rules import RULES_VERSION
 from judges.records.spec import JudgeSpec
 from judges.records.verdict import Verdict
 from queues.adaptive import Adaptive
@@ -73,7 +73,7 @@ class ByRules:
         self._judge: Node[Case, Verdict] = Node(
             "judge",
             self._work,
-            key=lambda case: digest(*_depends_on(case)),
+            key=lambda case: verdict_key(case.spec, case.record, case.page),
             workers=2 * processes,
             memory=Memory(store, orjson.dumps, decoder(Verdict)),
         )
@@ -156,7 +156,8 @@ class ByModel:
         return ends
 
     def _key(self, case: Case) -> bytes:
-        return digest(self._identity, self._effort, PROMPT_VERSION, *_depends_on(case))
+        judge = (self._identity, self._effort, PROMPT_VERSION)
+        return verdict_key(case.spec, case.record, case.page, *judge)
 
     async def _work(self, case: Case) -> _Judged:
         used = Usage()
@@ -171,22 +172,5 @@ class ByModel:
             used += reply.usage
             return reply
 
-        verdict = await model.judge(case.spec, find, ask, self._model, self._effort)
+        verdict = await by_model.judge(case.spec, find, ask, self._model, self._effort)
         return _Judged(verdict, used)
-
-
-def _depends_on(case: Case) -> tuple[object, ...]:
-    """All parts of a case that a verdict can depend on."""
-    record, page = case.record, case.page
-    return (
-        RULES_VERSION,
-        case.spec.digest,
-        record.url,
-        record.item,
-        record.answer,
-        record.excerpts,
-        page.state,
-        page.reason,
-        page.final_url,
-        page.text,
-    )

@@ -4,7 +4,7 @@ import asyncio
 from contextlib import AsyncExitStack
 from typing import TYPE_CHECKING
 
-from fetchers.address import Guard
+from fetchers.guard import Guard
 from fetchers.page import Response
 from queues.pool import Crashed
 

@@ -13,11 +13,11 @@ from typing import Any, Self
 
 import orjson
 
+from cache.digests import digest
 from cache.errors import MissingBody
 from cache.folder import Cache
-from cache.keys import digest
-from fetchers.address import Guard
 from fetchers.archives.archive import Archives
+from fetchers.guard import Guard
 from fetchers.page import Dead, Page, Refused, Response, Unreachable, Unvisitable, now
 from fetchers.reading.extract import EXTRACTOR_VERSION
 from fetchers.triage.triage import triage, worth_a_browser

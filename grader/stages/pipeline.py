@@ -14,7 +14,7 @@ from grader.stages.judging import ByModel, ByRules, Case, Judge
 from grader.stages.pages import Pages
 from grader.stages.spending import Spending
 from judges.endpoint.identity import judge_identity
-from judges.records.rules import Undecided
+from judges.records.conditions import Undecided
 from queues.graph import Graph
 from queues.pool import Pool
 

@@ -8,11 +8,11 @@ from typing import Any, Generic, Protocol, TypeVar
 
 import orjson
 
-from cache.keys import digest
+from cache.digests import digest
 from grader.stages.spending import Spending
 from grader.stages.stored import decoder
 from judges.endpoint.questions import EFFORTS, Rejected, Trouble, Usage
-from judges.endpoint.usable import UntilUsable
+from judges.endpoint.until_usable import UntilUsable
 from judges.names import sameness
 from judges.names.sameness import Block, Merged, Placed, Stray
 from judges.values import judged_answers, judged_cells

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, astuple
 from typing import Any
 
-from cache.keys import digest
+from cache.digests import digest
 from judges.endpoint.questions import (
     Ask,
     Price,

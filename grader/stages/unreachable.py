@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 
 import orjson
 
-from cache.keys import digest
+from cache.digests import digest
 from cache.ledger import Ledger
 from fetchers.page import Page
 from fetchers.urls import hostname

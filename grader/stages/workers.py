@@ -12,7 +12,7 @@ from cache.bodies import Bodies
 from fetchers.page import Page
 from fetchers.reading.extract import extract
 from fetchers.triage.signals import Signals
-from judges.records import rules
+from judges.records import by_rules
 from judges.records.excerpts import PageText
 from judges.records.facts import Facts, find_facts
 from judges.records.record import Record
@@ -60,7 +60,7 @@ def judge_by_rules(spec: JudgeSpec, record: Record, page: Page) -> Verdict:
 
     Raises MissingBody, and Undecided if a rule gives no answer.
     """
-    return rules.judge(spec, record, _seen(page))
+    return by_rules.judge(spec, record, _seen(page))
 
 
 def facts(spec: JudgeSpec, record: Record, page: Page, room: int) -> Facts:
@@ -71,8 +71,8 @@ def facts(spec: JudgeSpec, record: Record, page: Page, room: int) -> Facts:
     return find_facts(spec, record, _seen(page), room)
 
 
-def _seen(page: Page) -> rules.JudgedPage:
-    return rules.JudgedPage(page.state, page.reason, page.final_url, _text(page.text))
+def _seen(page: Page) -> by_rules.JudgedPage:
+    return by_rules.JudgedPage(page.state, page.reason, page.final_url, _text(page.text))
 
 
 @lru_cache(maxsize=4)  # the records of one page are judged one after another

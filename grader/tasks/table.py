@@ -14,8 +14,8 @@ from grader.tasks.task import Model, Name, Task
 from judges.values.cells import comparator_for
 from judges.values.formats.cell import Comparator
 from judges.values.formats.text import is_blank
+from judges.values.formats.widesearch import WideSearchComparator
 from judges.values.tables import column_form
-from judges.values.widesearch import WideSearchComparator
 
 
 class Column(Model):

@@ -17,7 +17,7 @@ from judges.endpoint.questions import (
     TooLong,
     Trouble,
 )
-from judges.endpoint.replies import MOST_SHOWN, Api, field
+from judges.endpoint.reply_bodies import MOST_SHOWN, Api, field
 
 Form = Literal["schema", "guided", "object", "text"]
 Bound = Literal["max_completion_tokens", "max_tokens", ""]

@@ -10,7 +10,6 @@ from typing import Self
 import httpx2
 import openai
 
-from judges.endpoint.answers import answer_in
 from judges.endpoint.dialect import (
     PATHS,
     Dialect,
@@ -28,7 +27,8 @@ from judges.endpoint.questions import (
     UnusableReply,
     Usage,
 )
-from judges.endpoint.replies import read_body, text_of, usage_of
+from judges.endpoint.reply_bodies import read_body, text_of, usage_of
+from judges.endpoint.reply_schema import answer_in
 
 _CONNECT_SECONDS = 10.0
 _IDLE_SECONDS = 15.0

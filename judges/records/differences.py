@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from itertools import islice
 
 from judges.records.search import MOST_TRIES, is_list_number, occurrences
-from judges.text.forms import kind
+from judges.text.tokens import kind
 
 _EDGE = 4  # words
 _SHOWN = 40  # characters of a token

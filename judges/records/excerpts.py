@@ -13,7 +13,9 @@ from judges.records.search import Place, Unhyphenated, Written, without_hyphens
 from judges.records.sentences import Cut, cut_off
 from judges.records.truncation import misleading
 from judges.text.dates import PartialDate, find_dates
-from judges.text.forms import kind, numbers, plain, tokens, without_markup
+from judges.text.markup import plain, without_markup
+from judges.text.numbers import numbers
+from judges.text.tokens import kind, tokens
 
 _GAP = LEFT_OUT  # stands between texts too; no honest text that is searched for contains it
 _LINE_BREAK = re.compile(r"[-‐](?<=[^\W\d_].)\s+[^\W\d_]")

@@ -7,11 +7,11 @@ from itertools import islice
 from typing import Any
 
 from judges.endpoint.prompting import as_json
-from judges.records import rules
+from judges.records import by_rules
+from judges.records.by_rules import Decided, JudgedPage
 from judges.records.excerpts import Finding, faithful
 from judges.records.passages import passages
 from judges.records.record import Record
-from judges.records.rules import Decided, JudgedPage
 from judges.records.sentences import Cut
 from judges.records.spec import JudgeSpec
 from judges.records.verdict import Shown, Verdict
@@ -59,9 +59,9 @@ def find_facts(spec: JudgeSpec, record: Record, page: JudgedPage, room: int = RO
     """
     if page.state != "ok":
         nothing = Decided({}, {})
-        unusable = rules.unusable(page)
+        unusable = by_rules.unusable(page)
         return Facts(unusable, "", "", True, (), nothing, page.final_url, 0, "", False, "")
-    page = rules.without_reflections(record, page)
+    page = by_rules.without_reflections(record, page)
     text = page.text.raw
     quoted = list(dict.fromkeys(record.excerpts))
     checked = _Checked(quoted, page)
@@ -69,17 +69,17 @@ def find_facts(spec: JudgeSpec, record: Record, page: JudgedPage, room: int = RO
     passed = passages(text, room - len(shown), quoted, _wanted(spec, record))
     return Facts(
         unusable="",
-        unclear=rules.unclear_answer(record),
+        unclear=by_rules.unclear_answer(record),
         unfaithful=checked.unfaithful,
         unfaithful_is_final=checked.is_final,
         findings=tuple(checked.findings[:excerpts_shown]),
-        decided=rules.decided(spec, record, page),
+        decided=by_rules.decided(spec, record, page),
         final_url=page.final_url,
         words=page.text.words,
         page=passed,
         in_passages=len(passed) < len(text),
         record=shown,
-        flags=rules.flags(page),
+        flags=by_rules.flags(page),
     )
 
 
@@ -87,7 +87,7 @@ def verdict_without_model(spec: JudgeSpec, facts: Facts) -> Verdict | None:
     """The verdict if no model is needed: the page is not usable, or a rule finds the record
     invalid (then the rest is false: WANDR, appendix E.1). Otherwise None."""
     if facts.unusable:
-        return rules.nothing_shown(spec, facts.unusable, judge="rules")
+        return by_rules.nothing_shown(spec, facts.unusable, judge="rules")
     if all(facts.decided.validity.values()):
         return None
     invalid = [name for name, holds in facts.decided.validity.items() if not holds]

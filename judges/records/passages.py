@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
 from itertools import chain, pairwise
 
-from judges.text.forms import tokens
+from judges.text.tokens import tokens
 
 GAP = "\n[… part of the page is left out here …]\n"
 

@@ -25,7 +25,7 @@ from judges.records.url_parts import (
     weight,
     words,
 )
-from judges.text.forms import folded
+from judges.text.markup import folded
 
 LEFT_OUT = "\ufffc"
 """The character that stands where text was left out."""

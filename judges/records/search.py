@@ -13,7 +13,8 @@ from functools import cached_property
 from itertools import accumulate, islice, pairwise
 from typing import NamedTuple
 
-from judges.text.forms import kind, number_gaps, tokens_of_pieces
+from judges.text.numbers import number_gaps
+from judges.text.tokens import kind, tokens_of_pieces
 
 MOST_TRIES = 256
 """Places that are compared in detail, for one excerpt on one page."""

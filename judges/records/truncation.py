@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from functools import cache
 
 from judges.records.sentences import Cut, markers
-from judges.text.forms import kind, tokens
+from judges.text.tokens import kind, tokens
 
 _BETWEEN = 6  # words between a denial and the excerpt; characters in Chinese, Japanese, Korean
 _UNSPACED = re.compile("[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")

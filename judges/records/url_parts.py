@@ -11,7 +11,7 @@ from urllib.parse import unquote
 
 import regex
 
-from judges.text.forms import folded
+from judges.text.markup import folded
 
 LONG = 4.0
 """Words from which a passage is long enough to be a repetition."""

@@ -11,8 +11,8 @@ from typing import Any
 
 from judges.endpoint.prompting import REASON, as_json, closed, fenced, read_prompt, reason
 from judges.endpoint.questions import Ask, Effort, Reply, Request, TooLong, UnusableReply, Usage
-from judges.endpoint.usable import AGAIN, ATTEMPTS, corrected
-from judges.text.forms import plain
+from judges.endpoint.until_usable import AGAIN, ATTEMPTS, corrected
+from judges.text.markup import plain
 from judges.values.answers import Outcome, Reading, decide, read
 
 _LAYOUT = 1

@@ -13,7 +13,7 @@ from functools import lru_cache
 from itertools import chain, pairwise
 from typing import Any
 
-from judges.text.forms import plain
+from judges.text.markup import plain
 
 Row = tuple[str, ...]
 """The cells of a row, in the order of the task's columns. A missing cell is empty."""

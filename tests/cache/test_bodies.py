@@ -9,8 +9,8 @@ import diskcache
 import pytest
 
 from cache.bodies import Bodies
+from cache.digests import content_digest
 from cache.errors import CacheError, MissingBody
-from cache.keys import content_digest
 
 BIG = bytes(range(256)) * 1000  # in a file of its own
 SMALL = b"\x00\xff page"  # inside the database

@@ -7,9 +7,9 @@ from pathlib import Path
 import orjson
 import pytest
 
+from cache.digests import content_digest
 from cache.errors import CacheError
 from cache.folder import Cache, DamagedEntry
-from cache.keys import content_digest
 from cache.ledger import StageSize
 
 

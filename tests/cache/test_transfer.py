@@ -10,9 +10,9 @@ import pytest
 from warcio.archiveiterator import ArchiveIterator
 
 from cache.bodies import Bodies
+from cache.digests import content_digest
 from cache.errors import CacheError
 from cache.folder import Cache
-from cache.keys import content_digest
 from cache.ledger import Row
 from cache.transfer import Exported, Imported, export, import_
 

@@ -181,7 +181,7 @@ async def test_the_pause_is_the_one_of_the_error_up_to_the_longest_wait(
         key=key,
         most=4,
         limited=Limited,
-        retry=Retry((Limited,), longest=30, sleep=at_once),
+        retry=Retry((Limited,), attempts=8, longest=30, sleep=at_once),
         pace=pace,
     )
     assert await node(1) == 1
@@ -204,7 +204,7 @@ async def test_no_attempt_starts_during_the_pause():
         key=key,
         most=1,
         limited=Limited,
-        retry=Retry((Limited,), sleep=at_once),
+        retry=Retry((Limited,), attempts=8, sleep=at_once),
         deadline=0.1,  # of the work; the quiet is not part of it
     )
     assert await node.many([1, 2, 3]) == [1, 2, 3]

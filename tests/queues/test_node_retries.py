@@ -40,7 +40,7 @@ async def test_after_the_last_attempt_every_caller_gets_the_original_exception()
 async def test_other_failures_are_not_retried() -> None:
     work = Flaky(ValueError("no"))
     with pytest.raises(ValueError, match="no"):
-        await make(work, retry=Retry((Busy,), sleep=Naps()))("a")
+        await make(work, retry=Retry((Busy,), attempts=8, sleep=Naps()))("a")
     assert work.calls == 1
 
 
@@ -49,7 +49,7 @@ async def test_other_failures_are_not_retried() -> None:
 )
 async def test_the_wait_of_the_error_is_used_up_to_the_longest(asked: float, least: float) -> None:
     naps = Naps()
-    assert await make(Flaky(Busy(asked)), retry=Retry((Busy,), sleep=naps))("a") == "A"
+    assert await make(Flaky(Busy(asked)), retry=Retry((Busy,), attempts=8, sleep=naps))("a") == "A"
     assert least <= naps.seconds[0] <= least + 1
 
 
@@ -57,7 +57,7 @@ async def test_a_job_between_attempts_frees_its_worker_and_is_first_in_the_queue
     None
 ):
     naps, gate = Naps(held=True), Gate()
-    node = make(gate, workers=1, retry=Retry((Busy,), sleep=naps))
+    node = make(gate, workers=1, retry=Retry((Busy,), attempts=8, sleep=naps))
     calls = call(node, *"abc")
     await idle()
     await gate.fail("a", Busy())
@@ -76,7 +76,7 @@ async def test_a_job_between_attempts_frees_its_worker_and_is_first_in_the_queue
 @pytest.mark.parametrize("awake", [False, True])
 async def test_a_job_can_be_cancelled_between_attempts(awake: bool) -> None:
     naps, gate = Naps(held=True), Gate()
-    node = make(gate, workers=1, retry=Retry((Busy,), sleep=naps))
+    node = make(gate, workers=1, retry=Retry((Busy,), attempts=8, sleep=naps))
     retried, other = call(node, "a", "b")
     await idle()
     await gate.fail("a", Busy())
@@ -107,5 +107,5 @@ async def test_an_attempt_past_its_deadline_is_cancelled_and_retried() -> None:
 async def test_a_timeout_that_the_work_raises_is_not_the_deadline() -> None:
     error = TimeoutError("mine")
     with pytest.raises(TimeoutError) as raised:
-        await make(Flaky(error), deadline=60, retry=Retry((), sleep=Naps()))("a")
+        await make(Flaky(error), deadline=60, retry=Retry((), attempts=8, sleep=Naps()))("a")
     assert raised.value is error

@@ -59,7 +59,7 @@ async def test_stop_stores_a_result_within_the_grace_period_although_its_caller_
 @pytest.mark.parametrize("steps", range(6))
 async def test_stop_loses_no_result_that_has_just_arrived(steps: int) -> None:
     gate = Gate()
-    node = make(gate, retry=Retry((Busy,)))
+    node = make(gate, retry=Retry((Busy,), attempts=8))
     (caller,) = call(node, "a")
     await idle()
     gate.ends["a"].set_result("A")
@@ -87,7 +87,7 @@ async def test_stop_returns_after_the_results_are_stored() -> None:
 @pytest.mark.parametrize("awake", [False, True])
 async def test_stop_does_not_wait_for_retries(awake: bool) -> None:
     naps, gate = Naps(held=True), Gate()
-    node = make(gate, workers=1, retry=Retry((Busy,), sleep=naps))
+    node = make(gate, workers=1, retry=Retry((Busy,), attempts=8, sleep=naps))
     retried, running = call(node, "a", "b")
     await idle()
     await gate.fail("a", Busy())

@@ -9,7 +9,7 @@ from math import fsum
 from typing import Any, TypeVar
 
 from grader.tasks.answer import AnswerTask
-from judges.text.forms import plain
+from judges.text.markup import plain
 from judges.values.answers import Outcome, decide, read
 
 T = TypeVar("T")

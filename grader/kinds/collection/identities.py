@@ -7,7 +7,7 @@ Form decides alone if the judge is `rules`. A model judge also decides by meanin
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from grader.stages.concurrency import in_thread_if_many
+from grader.stages.event_loop import in_thread_if_many
 from grader.stages.pipeline import Pipeline
 from grader.stages.roles import Roles
 from grader.tasks.collection import Hierarchy

@@ -18,13 +18,13 @@ from grader.kinds.collection.rollup import Scorer
 from grader.kinds.collection.rows import Outcome, count_flags, record_row, was_given_up
 from grader.kinds.result import Result
 from grader.runs.submissions import Submission
-from grader.stages.concurrency import first_error, in_thread_if_many
+from grader.stages.event_loop import first_error, in_thread_if_many
 from grader.stages.judging import Case, Judge
 from grader.stages.pipeline import Pipeline
 from grader.tasks.collection import CollectionTask
 from judges.endpoint.questions import Rejected, Trouble
+from judges.records.conditions import Undecided
 from judges.records.record import Record
-from judges.records.rules import Undecided
 from judges.records.verdict import Verdict
 from queues.pool import Crashed, TimedOut
 from queues.retry import DeadlinePassed

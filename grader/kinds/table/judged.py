@@ -17,9 +17,9 @@ from grader.kinds.table.scoring import (
 from grader.tasks.table import Column, TableTask
 from judges.values.formats.cell import Cell, Comparator, Match
 from judges.values.formats.text import is_blank
+from judges.values.formats.widesearch import WideSearchComparator
 from judges.values.judged_cells import MEASURED, Found, Key, Pair, Roster, Ruled, differs
 from judges.values.tables import Row
-from judges.values.widesearch import WideSearchComparator
 
 Place = tuple[int, int]
 """The number of a row of the response, and of a column."""

@@ -4,7 +4,7 @@ import re
 from collections.abc import Hashable
 from typing import ClassVar
 
-from judges.text.forms import plain
+from judges.text.markup import plain
 from judges.values.formats.cell import Cell, Match
 
 _BLANK = re.compile(r"(?>(?:\s|&nbsp;|<br\s*+/?>|[\u200b\ufeff])*)", re.IGNORECASE)

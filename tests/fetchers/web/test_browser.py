@@ -9,7 +9,7 @@ import pytest
 import pytest_asyncio
 from servers import Request, Server, answer, serving
 
-from fetchers.address import Guard
+from fetchers.guard import Guard
 from fetchers.page import Dead, Refused, Response, Unreachable
 from fetchers.reading.extract import extract
 from fetchers.web import browser as browser_module

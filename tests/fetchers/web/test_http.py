@@ -23,7 +23,7 @@ from servers import (
     serving,
 )
 
-from fetchers.address import Guard
+from fetchers.guard import Guard
 from fetchers.page import Dead, Refused, Response, Unreachable
 from fetchers.web.coding import zstd
 from fetchers.web.http import Http, Limits  # type: ignore[attr-defined]

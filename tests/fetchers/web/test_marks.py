@@ -7,7 +7,7 @@ import pytest
 import pytest_asyncio
 from servers import Request, answer, serving
 
-from fetchers.address import Guard
+from fetchers.guard import Guard
 from fetchers.reading.extract import extract
 from fetchers.reading.visibility.unseen import MARK
 from fetchers.web.browser import Browser

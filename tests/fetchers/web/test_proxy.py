@@ -7,7 +7,7 @@ from contextlib import suppress
 import pytest
 from servers import Request, answer, serving
 
-from fetchers.address import Guard
+from fetchers.guard import Guard
 from fetchers.page import Dead, Refused, Unreachable
 from fetchers.web.proxy import Bounds, Proxy, Ticket
 

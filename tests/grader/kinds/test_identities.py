@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from grader.kinds.collection.identities import Identities, RecordNames
-from grader.stages import concurrency
+from grader.stages import event_loop
 from grader.tasks.collection import CollectionTask
 from judges.endpoint.questions import Trouble, Usage
 from judges.names.sameness import Block, Merged, Placed, Same, Stray
@@ -81,7 +81,7 @@ async def names_of(
 
 @pytest.mark.parametrize("inline", [True, False])
 async def test_without_a_model_form_decides(inline: bool, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(concurrency, "MOST_INLINE", 100 if inline else 0)
+    monkeypatch.setattr(event_loop, "MOST_INLINE", 100 if inline else 0)
     first, second, stranger = await names_of(
         records(("france", "Acme Inc."), ("France", "ACME"), ("Frankreich", "Acme"))
     )

@@ -21,7 +21,7 @@ from grader.tasks.answer import AnswerTask
 from grader.tasks.collection import CollectionTask
 from grader.tasks.table import TableTask
 from judges.endpoint.questions import Rejected, Trouble
-from judges.records.rules import Undecided
+from judges.records.conditions import Undecided
 from judges.records.verdict import Verdict
 from queues.node import Stopped
 from queues.pool import Crashed, TimedOut

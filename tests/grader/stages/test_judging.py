@@ -17,7 +17,7 @@ from fetchers.page import Page
 from grader.stages import judging
 from grader.stages.judging import ByModel, ByRules, Case
 from grader.stages.spending import Role, Spending
-from judges.endpoint import usable
+from judges.endpoint import until_usable
 from judges.endpoint.questions import (
     ModelUnusable,
     RateLimited,
@@ -29,11 +29,11 @@ from judges.endpoint.questions import (
     UnusableReply,
     Usage,
 )
-from judges.records import model
+from judges.records import by_model
+from judges.records.by_rules import JudgedPage
 from judges.records.excerpts import PageText
 from judges.records.facts import find_facts
 from judges.records.record import Record
-from judges.records.rules import JudgedPage
 from judges.records.spec import JudgeSpec
 from judges.records.verdict import Verdict
 from queues import adaptive
@@ -179,9 +179,9 @@ async def test_equal_cases_take_one_request(judge: Callable[..., Any]) -> None:
     [
         (Trouble("500"), judging.ATTEMPTS),
         (RateLimited("429", 0.0), judging.ATTEMPTS),
-        (UnusableReply("prose"), usable.ATTEMPTS),
+        (UnusableReply("prose"), until_usable.ATTEMPTS),
         (Rejected("forbidden"), 1),
-        (TooLong("too long"), model.ROOMS_TRIED),
+        (TooLong("too long"), by_model.ROOMS_TRIED),
         (ModelUnusable("401"), 1),
     ],
     ids=lambda value: type(value).__name__ if isinstance(value, Exception) else "",

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from fetchers.address import Guard
+from fetchers.guard import Guard
 from fetchers.page import Response
 from fetchers.web import browser as module
 from fetchers.web.chromium import Died

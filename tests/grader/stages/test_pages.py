@@ -10,7 +10,7 @@ import pytest
 from material import Answer, article, serving, write_archive
 from page_steps import opened_pages, visit
 
-from fetchers.address import Guard
+from fetchers.guard import Guard
 from fetchers.page import Dead, Refused, Response, Unreachable
 from fetchers.web import browser as fetchers_browser
 from fetchers.web.chromium import Died

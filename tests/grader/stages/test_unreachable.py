@@ -11,8 +11,8 @@ import pytest
 from material import Answer, article, serving, write_archive
 from page_steps import opened_pages, visit
 
+from cache.digests import digest
 from cache.folder import Cache
-from cache.keys import digest
 from cache.transfer import export, import_
 from fetchers.page import Page
 from grader.stages import pages as module

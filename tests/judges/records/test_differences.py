@@ -3,7 +3,7 @@
 import pytest
 
 from judges.records.differences import Skeleton
-from judges.text.forms import tokens
+from judges.text.tokens import tokens
 
 
 def skeleton(text: str) -> Skeleton:

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 from judge_cases import EXCERPT, RULED, SPEC, TEXT, asked, known, record, saying, seen, taken_apart
 
+from judges.records.by_model import verdict
 from judges.records.facts import find_facts, verdict_without_model
-from judges.records.model import verdict
 from judges.records.record import Record
 from judges.records.verdict import Shown
 

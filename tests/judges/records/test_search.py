@@ -6,7 +6,8 @@ from hypothesis import strategies as st
 
 from judges.records.excerpts import PageText
 from judges.records.search import Place, Unhyphenated, Written, is_list_number
-from judges.text.forms import tokens, without_markup
+from judges.text.markup import without_markup
+from judges.text.tokens import tokens
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ import pytest
 from asking import Model
 
 from judges.endpoint.questions import Reply, Request, UnusableReply, Usage
-from judges.endpoint.usable import UntilUsable
+from judges.endpoint.until_usable import UntilUsable
 from judges.values.cells import comparator_for
 from judges.values.judged_cells import (
     Found,

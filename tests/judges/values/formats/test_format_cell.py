@@ -4,7 +4,7 @@ import pytest
 
 from judges.values.cells import comparator_for
 from judges.values.formats.cell import Cell, Comparator, Match
-from judges.values.widesearch import WideSearchComparator
+from judges.values.formats.widesearch import WideSearchComparator
 
 COMPARATORS: list[Comparator] = [
     *map(comparator_for, ("text", "int", "float:1", "date:YYYY", "enum:A|B", "name", "url")),

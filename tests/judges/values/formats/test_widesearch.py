@@ -4,7 +4,7 @@ from dataclasses import FrozenInstanceError
 
 import pytest
 
-from judges.values.widesearch import PREPROCESS, WideSearchComparator
+from judges.values.formats.widesearch import PREPROCESS, WideSearchComparator
 
 
 def match(gold, pred, metric, preprocess=(), criterion=None):

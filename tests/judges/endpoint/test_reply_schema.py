@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from judges.endpoint.answers import answer_in
 from judges.endpoint.prompting import closed, numbered
 from judges.endpoint.questions import Request, UnusableReply
+from judges.endpoint.reply_schema import answer_in
 
 TRUTH = {"type": "boolean"}
 SCHEMA = closed(

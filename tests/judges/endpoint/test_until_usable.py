@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from judges.endpoint import usable
+from judges.endpoint import until_usable
 from judges.endpoint.questions import (
     Fault,
     ModelUnusable,
@@ -19,7 +19,7 @@ from judges.endpoint.questions import (
     UnusableReply,
     Usage,
 )
-from judges.endpoint.usable import (
+from judges.endpoint.until_usable import (
     ATTEMPTS,
     FEWEST,
     FIRST,
@@ -360,5 +360,5 @@ async def test_the_requests_of_a_role_share_their_history() -> None:
 
 
 def test_a_correction_fits_a_request() -> None:
-    corrected = usable.corrected(REQUEST, " x ", "no")
+    corrected = until_usable.corrected(REQUEST, " x ", "no")
     assert json.dumps(corrected.turns) == '[["assistant", "x"], ["user", "no"]]'

@@ -5,13 +5,13 @@ import threading
 
 import pytest
 
-from grader.stages import concurrency
-from grader.stages.concurrency import first_error, in_thread_if_many
+from grader.stages import event_loop
+from grader.stages.event_loop import first_error, in_thread_if_many
 
 
 @pytest.mark.parametrize(("more", "inline"), [(0, True), (1, False)])
 async def test_only_many_items_are_processed_in_a_thread(more: int, inline: bool) -> None:
-    items = concurrency.MOST_INLINE + more
+    items = event_loop.MOST_INLINE + more
     thread, total = await in_thread_if_many(
         items, lambda *parts: (threading.current_thread(), sum(parts)), 2, 3
     )

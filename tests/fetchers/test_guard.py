@@ -9,7 +9,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from servers import NO_SUCH_NAME, PUBLIC, Names
 
-from fetchers.address import Guard, closed
+from fetchers.guard import Guard, closed
 from fetchers.page import Dead, Refused, Unreachable
 
 WRAPPING = (IPv6Network("::ffff:0:0/96"), IPv6Network("64:ff9b::/96"))

@@ -13,16 +13,16 @@ from jsonschema import Draft202012Validator
 from judge_cases import EXCERPT, RULED, SPEC, TEXT, asked, known, record, saying, seen, taken_apart
 from modelserver import model_server, refuses, says
 
-from cache.keys import digest
+from cache.digests import digest
 from judges.endpoint.dialect import Dialect
 from judges.endpoint.endpoint import Endpoint
 from judges.endpoint.questions import RateLimited, Reply, Request, TooLong, Trouble, Usage
-from judges.endpoint.usable import UntilUsable
-from judges.records import model
+from judges.endpoint.until_usable import UntilUsable
+from judges.records import by_model
+from judges.records.by_model import PROMPT_VERSION, judge, verdict
+from judges.records.by_rules import JudgedPage
 from judges.records.facts import Facts, find_facts
-from judges.records.model import PROMPT_VERSION, judge, verdict
 from judges.records.record import Record
-from judges.records.rules import JudgedPage
 from judges.records.spec import JudgeSpec
 from judges.records.verdict import Shown, Verdict
 from queues.adaptive import Adaptive
@@ -289,7 +289,7 @@ async def test_a_request_that_stays_too_long_raises_an_error():
     find, rooms = finding(record(EXCERPT), seen())
     with pytest.raises(TooLong):
         await judge(SPEC, find, ask, "m", "medium")
-    assert len(rooms) == model.ROOMS_TRIED
+    assert len(rooms) == by_model.ROOMS_TRIED
 
 
 async def test_a_verdict_without_a_model_sends_no_request():
@@ -310,7 +310,7 @@ def asking(endpoint: Endpoint, **more: Any) -> Adaptive[Request, Reply]:
         key=lambda request: digest(request.model, request.system, request.user, request.schema),
         most=16,
         limited=RateLimited,
-        retry=Retry((Trouble,), sleep=at_once),
+        retry=Retry((Trouble,), attempts=8, sleep=at_once),
         **more,
     )
 

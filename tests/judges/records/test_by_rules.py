@@ -5,9 +5,10 @@ from typing import Any
 
 import pytest
 
+from judges.records.by_rules import JudgedPage, judge, unclear_answer
+from judges.records.conditions import Undecided
 from judges.records.excerpts import PageText
 from judges.records.record import Record
-from judges.records.rules import JudgedPage, Undecided, judge, unclear_answer
 from judges.records.spec import JudgeSpec
 from judges.records.verdict import Shown, Verdict
 
@@ -136,7 +137,7 @@ def test_a_text_may_not_be_found_across_excerpts() -> None:
 
 
 def test_a_rule_that_takes_too_long_decides_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("judges.records.rules.REGEX_SECONDS", 0.1)
+    monkeypatch.setattr("judges.records.conditions.REGEX_SECONDS", 0.1)
     with pytest.raises(Undecided, match="takes too long"):
         shown({"regex": r"(\w+\s?)+\d{5}$"}, "word " * 5_000)
 

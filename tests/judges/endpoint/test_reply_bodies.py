@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from judges.endpoint.questions import Fault, RateLimited, Trouble, UnusableReply, Usage
-from judges.endpoint.replies import Api, read_body, text_of, usage_of
+from judges.endpoint.reply_bodies import Api, read_body, text_of, usage_of
 
 GOOD = '{"ok": true}'
 

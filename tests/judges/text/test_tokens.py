@@ -4,7 +4,8 @@ import time
 
 import pytest
 
-from judges.text.forms import number_gaps, numbers, plain
+from judges.text.markup import plain
+from judges.text.numbers import number_gaps, numbers
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cache.keys import content_digest, digest
+from cache.digests import content_digest, digest
 
 # Lone surrogates and integers beyond 64 bits are within what records can hold.
 texts = st.text(st.characters())
