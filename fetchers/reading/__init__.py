@@ -1,1 +1,1 @@
-"""A body to text: charset, HTML, PDF, extraction."""
+"""Reads the body of a page: character set, HTML, PDF, visible text."""

@@ -1,4 +1,4 @@
-"""Bytes to text: by mark, by declaration where it holds, by detection where none does."""
+"""Decodes a body: by its byte order mark, else by a declaration, else by detection."""
 
 import codecs
 import re
@@ -12,14 +12,14 @@ _BOMS = (
     (codecs.BOM_UTF16_LE, "utf-16-le"),
     (codecs.BOM_UTF16_BE, "utf-16-be"),
 )
-_UNMARKED = {b"<\0": "utf-16-le", b"\0<": "utf-16-be"}  # the first sign of markup, in two bytes
+_UNMARKED = {b"<\0": "utf-16-le", b"\0<": "utf-16-be"}  # a "<" in two bytes
 
-# Only what the web was written in: of more, the detection picks oddities.
+# The encodings that the web used. With more candidates, the detection picks rare ones.
 _DETECTABLE = [
     "cp1252", "cp949", "cp932", "gb18030", "big5", "euc_jp", "cp1251", "koi8_r", "cp1250",
     "iso8859_2", "cp1253", "cp1254", "cp1255", "cp1256", "cp874",
 ]  # fmt: skip
-# Bytes can contradict these, so that a declaration that they bear out means something.
+# Bytes can be invalid in these encodings. If they are valid, a declaration is credible.
 _FALSIFIABLE = {
     "cp949", "cp932", "gb18030", "big5hkscs", "euc_jp", "iso2022_jp", "utf-16-le", "utf-16-be"
 }  # fmt: skip
@@ -31,16 +31,16 @@ _DECLARED = re.compile(
     re.I,
 )
 _HEAD = 8_192  # bytes in which a declaration is looked for (browsers: 1024)
-_SAMPLE = 4_096  # bytes shown to the detection, whose time grows with them
-_NOISE = 0.02  # share of foreign signs up to which text is text with a few broken ones
+_SAMPLE = 4_096  # bytes that the detection gets; its time grows with them
+_NOISE = 0.02  # share of non-ASCII characters that may be broken
 
 
 def decode(body: bytes, content_type: str = "") -> str:
-    """The text of a body, without its byte order mark. Never raises; has no lone surrogates.
+    """Decode a body. The text has no byte order mark and no lone surrogates. Never raises.
 
-    A byte order mark decides. Then UTF-8 where the bytes are that: no other encoding looks so
-    by chance, whatever a server or a page declares. Then what the header and the page declare, as
-    the Encoding Standard reads it, unless the bytes are something else; then what they look like.
+    The first of these that fits decides: the byte order mark; UTF-8, which no other encoding
+    resembles by chance, whatever a server or a page declares; the encoding that the header or the
+    page declares, read as in the Encoding Standard; the encoding that the bytes look like.
     """
     for mark, name in _BOMS:
         if body.startswith(mark):
@@ -55,7 +55,7 @@ def decode(body: bytes, content_type: str = "") -> str:
 
 
 def _declared(body: bytes, content_type: str) -> Iterator[str]:
-    """The codecs that header and page name, in this order (the Encoding Standard's labels)."""
+    """Yield the codecs that the header and the page declare, in this order."""
     labels = [match[1] for match in [_HEADER.search(content_type)] if match]
     if match := _DECLARED.search(body, 0, _HEAD):
         labels.append((match[1] or match[2]).decode("ascii", "replace"))
@@ -65,12 +65,12 @@ def _declared(body: bytes, content_type: str) -> Iterator[str]:
             continue
         name = encoding.codec_info.name
         if name.startswith("utf-16") and b"\0" not in body[:_HEAD]:
-            continue  # said of what was two bytes a sign before it was sent
+            continue  # the page was UTF-16 before somebody converted it
         yield "gb18030" if name == "gbk" else name
 
 
 def _strict(body: bytes, name: str) -> str | None:
-    """The text if the bytes are of this encoding, but for a sign cut off at the end."""
+    """Decode the bytes, or return None if they are invalid. The last character may be cut off."""
     try:
         return codecs.getincrementaldecoder(name)().decode(body)
     except UnicodeDecodeError:
@@ -78,7 +78,7 @@ def _strict(body: bytes, name: str) -> str | None:
 
 
 def _repaired(body: bytes, declared: list[str]) -> str:
-    """The text of bytes that are wholly of none of the encodings that were named."""
+    """Decode bytes that are not completely valid in any declared encoding."""
     for name in ("utf-8", *declared):
         text = body.decode(name, "replace")
         foreign = sum(map(len, re.findall(r"[^\x00-\x7f]+", text)))

@@ -1,4 +1,4 @@
-"""A body to what a judge may know of it: its text, its title, and triage's signals."""
+"""Extracts the text, the title and the signals for triage from a body."""
 
 import re
 from dataclasses import dataclass, field
@@ -16,7 +16,7 @@ from fetchers.triage.signals import SIGNALS_VERSION, Signals, without_hidden_tex
 
 Kind = Literal["html", "text", "json", "xml", "csv", "pdf", "other"]
 
-# Part of every key under which what was extracted, or follows from it, is kept.
+# Part of the cache key of every extracted text.
 EXTRACTOR_VERSION = f"4.{selectolax.__version__}.{pdf.READER}.{SIGNALS_VERSION}"
 
 _HIDDEN = 50  # words of hidden text from which on the signals are read again without it
@@ -24,10 +24,11 @@ _HIDDEN = 50  # words of hidden text from which on the signals are read again wi
 
 @dataclass(frozen=True, slots=True)
 class Extracted:
-    """What a body says. `text` is all of its visible text; `words` counts its words, without the
-    lines that are repeated with their readings. `problem`
-    says why there is no text: "empty", "encrypted pdf", "scanned pdf", "unreadable pdf",
-    "not a text: image/png"; else it is "".
+    """The content of a body.
+
+    `text` is the text that a reader sees or can open. `words` counts its words; lines that are
+    repeated with their readings do not count. `problem` says why there is no text ("empty",
+    "encrypted pdf", "scanned pdf", "unreadable pdf", "not a text: image/png"), else it is "".
     """
 
     kind: Kind
@@ -39,10 +40,11 @@ class Extracted:
 
 
 def extract(body: bytes, content_type: str) -> Extracted:
-    """Reads a body, decoded of any content encoding, and its Content-Type header ("" if none).
+    """Extract the content of a body.
 
-    CPU work, for a worker process; pure, and linear in the size of the body. Raises nothing but
-    MemoryError.
+    `body` has no content encoding any more; `content_type` is the Content-Type header, "" if
+    missing. This is CPU work for a worker process. It is pure and takes linear time in the size of
+    the body. Raises nothing but MemoryError.
     """
     media = content_type.partition(";")[0].strip().lower()
     kind = _kind(body, media)
@@ -100,7 +102,7 @@ _BY_MEDIA: dict[str, Kind] = {
     "application/rtf": "other",
     "text/rtf": "other",
 }
-# What says nothing of what is meant, so that the body itself is asked.
+# Media types that say nothing. The body itself decides.
 _ANYTHING = ("", "application/octet-stream", "binary/octet-stream", "application/unknown", "*/*")
 
 # Atomic groups, since Python before 3.11.5 matches possessive ones wrongly.
@@ -136,7 +138,7 @@ _OFFICE = (
 
 
 def _kind(body: bytes, media: str) -> Kind:
-    """What the header says, unless the body is plainly something else."""
+    """The kind that the header declares, unless the body is clearly something else."""
     head = body[:1024]
     if b"%PDF-" in head and not _HTML.match(body):
         return "pdf"
@@ -178,18 +180,18 @@ _BINARY = re.compile(rb"[\x00-\x08\x0e-\x1a\x1c-\x1f]")
 
 
 def _sniffed(body: bytes) -> str:
-    """The type of a body that begins as no text does, "" for others."""
+    """The media type of a body that begins with the magic bytes of a binary format, else ""."""
     found = next((media for magic, media in _MAGIC if body.startswith(magic)), "")
     if found == "application/zip":
         found = next((media for part, media in _OFFICE if part in body[:4096]), found)
     return found if found == "application/rtf" or _BINARY.search(body, 0, 1024) else ""
 
 
-# ------------------------------------------------------------------------------ kinds but for HTML
+# --------------------------------------------------------------------------------- JSON and XML
 
 
 def _json(source: str) -> str:
-    """The source as it stands and, if it has escapes, its strings as they are meant."""
+    """The source text and, if it has escapes, its strings again without escapes."""
     if "\\" not in source:
         return source
     try:
@@ -209,8 +211,8 @@ def _json(source: str) -> str:
 
 
 def _xml(source: str) -> Extracted:
-    """The text of every element, a line each; markup within it read as HTML, as feeds have it."""
-    # The declaration speaks of bytes that are none any more. No entity is looked up or expanded.
+    """Read the text of every element, a line each. Feeds have HTML in elements: it is read too."""
+    # The text is decoded already, so its declared encoding is wrong. No entity is expanded.
     parser = etree.XMLParser(
         encoding="utf-8",
         recover=True,

@@ -1,4 +1,4 @@
-"""What a reader sees of an HTML page: its title, its description, all of its visible text."""
+"""Parses HTML in linear time, and reads the title and the visible text of a page."""
 
 import re
 from collections.abc import Iterator
@@ -21,7 +21,7 @@ _BLOCKS = frozenset((
     "xmp",
 ))  # fmt: skip
 
-# Elements that a sibling or their parent's end closes, and the group within which they do.
+# Elements without an end tag: the next element of the same group closes them.
 _CLOSED_BY_NEXT = {
     "p": "p",
     "li": "li",
@@ -37,7 +37,7 @@ _FLAT = frozenset((
     "a", "area", "base", "body", "br", "col", "embed", "head", "hr", "html", "img", "input",
     "link", "meta", "noscript", "param", "source", "textarea", "title", "track", "wbr",
 ))  # fmt: skip
-_MANY = 1_000  # start tags up to which no nesting takes a parser long
+_MANY = 1_000  # start tags; with fewer, any nesting is parsed quickly
 _DEEP = 512  # as in browsers
 
 _TAG = re.compile(
@@ -49,10 +49,11 @@ _TAG = re.compile(
 
 
 def parse(html: str) -> LexborHTMLParser:
-    """The tree of a page or of a part of one, as the HTML Standard builds it.
+    """Parse a page or a part of one as the HTML Standard says.
 
-    The Standard's algorithm takes quadratic time and space in how deep elements are nested and how
-    many are left open; so what a page of many tags nests deeper than browsers do is flattened.
+    The algorithm of the Standard takes quadratic time and space in the depth of elements and in
+    the number of open ones. So elements of large pages that are nested deeper than 512 levels, as
+    in browsers, are flattened.
     """
     if html.count("<") - html.count("</") > _MANY:
         html = _flattened(html)
@@ -61,7 +62,7 @@ def parse(html: str) -> LexborHTMLParser:
     return LexborHTMLParser(html)
 
 
-# A parser compares every attribute of a tag with those before it. No honest tag has so many.
+# A parser compares every attribute of a tag with those before it. Real tags have fewer.
 _ATTRIBUTE = r"""(?:(?:[\s/]++|(?<=["']))[^\s/>=]++
     (?:\s*+=\s*+(?:"[^"]*+(?:"|\Z)|'[^']*+(?:'|\Z)|[^\s>"'][^\s>]*+)?)?)"""
 _FEW = rf"(?>{_ATTRIBUTE}{{0,256}})"
@@ -77,7 +78,7 @@ _EVERY_TAG = re.compile(
 
 
 def _has_flood(html: str) -> bool:
-    """Whether anything in a page looks like a tag of very many attributes; scripts may."""
+    """Whether something in a page looks like a tag with very many attributes."""
     at = 0
     while (tamed := _TAMED.match(html, at)) and tamed.end() > at:
         at = tamed.end()
@@ -85,10 +86,10 @@ def _has_flood(html: str) -> bool:
 
 
 def _flattened(html: str) -> str:
-    """The page with what would lie deeper than `_DEEP` made empty elements, its text untouched.
+    """Replace the elements below level `_DEEP` by empty elements. The text stays.
 
-    Where elements overlap this takes too many for open, never too few. Formatting elements, which
-    every block opens anew until they are closed, become ones that are not.
+    If elements overlap, the level is counted too high, never too low. A parser opens formatting
+    elements again in every block until they are closed, so they become `span`.
     """
     open_: list[str] = []
 
@@ -125,7 +126,7 @@ _UNSEEN = (
     " datalist, rp, svg desc, svg metadata, annotation, annotation-xml,"
     ' [hidden]:not([hidden="until-found" i])'
 )
-# Set between the texts of elements; as characters of a page's own they are as good as a space.
+# Marks between the texts of elements. In the text of a page, these characters are white space.
 _BREAK, _CELL, _PRE, _END_PRE = "\x1e", "\x1f", "\x1c", "\x1d"
 _AROUND = {
     ", ".join(sorted(_BLOCKS - {"br", "hr", "pre", "textarea", "listing", "xmp", "body"})): (
@@ -138,15 +139,15 @@ _AROUND = {
     "br, hr": (_BREAK, ""),
 }
 _PRE_MARK = re.compile(f"[{_PRE}{_END_PRE}]")
-_INNER = 2  # levels of documents within documents
-_FRAMES = 50  # inner documents of one that are read
+_INNER = 2  # levels of documents inside documents
+_FRAMES = 50  # documents inside a document that are read
 
 
-_LABEL = 1_000  # characters of a title or a description that are kept
+_LABEL = 1_000  # characters of a title that are kept
 
 
 def title(tree: LexborHTMLParser) -> str:
-    """The page's title, on one line."""
+    """Return the title of a page on one line."""
     found = (node.text() for node in tree.css("title") if node.parent and node.parent.tag != "svg")
     return " ".join(next(found, "").split())[:_LABEL]
 
@@ -173,7 +174,7 @@ def visible_text(tree: LexborHTMLParser) -> VisibleText:
 
 
 def _marked(tree: LexborHTMLParser, levels: int, budget: Budget) -> str:
-    """The visible text with marks where elements part it."""
+    """Return the visible text, with marks at the borders of elements."""
     if levels:
         for node in tree.css("template[shadowrootmode], iframe[srcdoc]")[:_FRAMES]:
             if node.tag == "template":
@@ -208,7 +209,7 @@ def _blank(text: str) -> bool:
 
 
 def _lines(marked: str) -> Iterator[str]:
-    """Marks to line breaks and tabs; white space within a line to single spaces."""
+    """Yield the lines of a marked text, with tabs between cells and single spaces elsewhere."""
     if _PRE in marked:
         marked = _with_lines_of_pre(marked)
     for line in marked.split(_BREAK):

@@ -1,4 +1,4 @@
-"""The text of PDF files."""
+"""Reads the text of PDF files."""
 
 import pypdfium2
 from pypdfium2 import PdfDocument, PdfiumError
@@ -11,9 +11,10 @@ READER = str(pypdfium2.PDFIUM_INFO)
 
 
 def read_pdf(body: bytes) -> tuple[str, str, str]:
-    """Text (a line for a line, an empty one between pages), title and problem of a PDF file.
+    """Read a PDF file. Returns its text, its title and its problem.
 
-    The problem is "" or one of "encrypted pdf", "unreadable pdf" and "scanned pdf" (without text).
+    The text has the lines of the file, and an empty line between pages. The problem is "",
+    "encrypted pdf", "unreadable pdf", or "scanned pdf" if the file has no text.
     """
     try:
         document = PdfDocument(body)
@@ -36,7 +37,7 @@ def _text(document: PdfDocument) -> str:
         try:
             page = _page_text(document, number)[:left]
         except PdfiumError:
-            continue  # one broken page is no reason to lose the others
+            continue  # the other pages may be readable
         left -= len(page)
         pages.append(page)
         if left <= 0:
@@ -51,7 +52,7 @@ def _page_text(document: PdfDocument, number: int) -> str:
         count = min(read.count_chars(), _MAX_PAGE)
         text = read.get_text_range(0, count, errors="replace") if count else ""
     finally:
-        page.close()  # and what was read of it
-    # U+FFFE stands for the hyphen of a word that a line break parts.
+        page.close()  # closes its text page too
+    # PDFium writes U+FFFE for the hyphen of a word that is broken at the end of a line.
     text = text.replace("\ufffe", "-").replace("\r\n", "\n").replace("\0", "")
     return text.strip()

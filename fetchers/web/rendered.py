@@ -1,7 +1,7 @@
-"""What a browser's page shows, read out of the browser: how much text there is, and its HTML.
+"""Reads a rendered page from the browser: the number of its words, and its HTML.
 
-The page's own scripts cannot tell, nor interfere: ours run in a world of their own, where no
-prototype is theirs, and ask no name that an element could claim.
+The scripts of the page cannot interfere. Our code runs in an isolated world, where the prototypes
+are the original ones, and it uses no name that an element of the page could claim.
 """
 
 from collections.abc import Iterator
@@ -14,12 +14,12 @@ from playwright.async_api import CDPSession, Error
 from fetchers.reading.visibility.unseen import MARK
 from fetchers.web.marks import MARKING
 
-_FRAMES = 50  # of a page that are read
-_LEVELS = 5  # of frames within frames
+_FRAMES = 50  # frames of a page that are read
+_LEVELS = 5  # levels of frames inside frames
 _WORLD = "reader"
 _Tree = dict[str, Any]  # of frames, as the browser gives it
 
-# Every property by its original getter, since a form's fields stand in for its own properties.
+# Every property is read with its original getter: fields of a form hide its own properties.
 _GETTERS = """
 const getter = (type, name) => {
   const get = Object.getOwnPropertyDescriptor(type.prototype, name).get;
@@ -38,7 +38,7 @@ const root = getter(Document, 'documentElement')(document);
 _WORDS = f"""() => {{
   {_GETTERS}
   if (!root) return 0;
-  // A script without spaces has a word every other letter, about.
+  // A script without spaces has about one word in two letters.
   const DENSE = /[\\u0e00-\\u0e7f\\u3040-\\u30ff\\u3400-\\u9fff]{{2}}/g;
   let words = 0;
   const todo = [root];

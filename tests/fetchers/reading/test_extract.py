@@ -1,4 +1,4 @@
-"""What is read of a body is what a reader would see."""
+"""The extracted text of a body is the text that a reader sees."""
 
 import pickle
 import time
@@ -18,7 +18,7 @@ def text(body: str) -> str:
     return html(body).text
 
 
-# What is visible
+# Visible text
 
 
 @pytest.mark.parametrize(
@@ -54,7 +54,7 @@ def text(body: str) -> str:
         ("a\x1eb\x1fc\x1cd\n\x1de", "a\nb\tc d\ne"),
     ],
 )
-def test_text_is_parted_as_a_reader_sees_it(page: str, seen: str) -> None:
+def test_blocks_are_lines_and_cells_are_separated_by_tabs(page: str, seen: str) -> None:
     assert text(page) == seen
 
 
@@ -86,7 +86,7 @@ def test_text_is_parted_as_a_reader_sees_it(page: str, seen: str) -> None:
         "<p><title>no</title></p>",
     ],
 )
-def test_what_is_hidden_is_no_text(hidden: str) -> None:
+def test_hidden_text_is_not_read(hidden: str) -> None:
     assert text(f"<p>a</p>{hidden}<p>b</p>") == "a\nb"
 
 
@@ -107,19 +107,19 @@ def test_what_is_hidden_is_no_text(hidden: str) -> None:
         "<iframe srcdoc='&lt;p&gt;yes&lt;/p&gt;&lt;script&gt;no&lt;/script&gt;'></iframe>",
     ],
 )
-def test_what_only_looks_hidden_is_text(shown: str) -> None:
+def test_text_that_only_looks_hidden_is_read(shown: str) -> None:
     assert text(f"<p>a</p>{shown}<p>b</p>") == "a\nyes\nb"
 
 
-def test_a_page_hidden_until_a_script_shows_it_is_text() -> None:
+def test_a_page_that_a_script_shows_is_read() -> None:
     assert text("<html hidden><body style='display:none'><p>a") == "a"
 
 
-def test_what_stands_in_for_scripts_is_text_where_there_is_no_other() -> None:
+def test_noscript_is_read_only_if_there_is_no_other_text() -> None:
     assert text("<div id=root></div><noscript>Turn <b>it</b> on</noscript>") == "Turn it on"
 
 
-def test_documents_within_documents_end_somewhere() -> None:
+def test_documents_inside_documents_are_read_to_a_bounded_depth() -> None:
     page = "deep"
     for _ in range(6):
         page = (
@@ -139,7 +139,7 @@ def test_words_of_scripts_without_spaces_are_counted() -> None:
     assert html("<p>私は本を読みました。").words > 3
 
 
-def test_a_reading_travels_between_processes() -> None:
+def test_the_result_can_be_pickled() -> None:
     got = html("<p>a")
     assert pickle.loads(pickle.dumps(got)) == got
     assert SIGNALS_VERSION in EXTRACTOR_VERSION
@@ -191,7 +191,7 @@ def test_no_page_takes_long(page: str) -> None:
     assert time.process_time() - start < 4
 
 
-def test_what_follows_a_flood_of_attributes_is_kept() -> None:
+def test_text_after_a_tag_with_many_attributes_is_kept() -> None:
     flood = " ".join(f"a{n}" for n in range(3000))
     page = f"<p {flood}>a</p><script>if (i <n {flood}) x</script><!-- <b {flood}> --><p>b</p>"
     assert text(f"<script {flood}>no</script>{page}") == "a\nb"
@@ -258,7 +258,7 @@ def test_a_byte_order_mark_decides(encoding: str) -> None:
 
 
 @pytest.mark.parametrize("encoding", ["utf-16-le", "utf-16-be"])
-def test_two_bytes_a_sign_without_a_word_about_it(encoding: str) -> None:
+def test_undeclared_utf_16(encoding: str) -> None:
     assert extract(f"<p>{KOREAN}".encode(encoding), "text/html").text == KOREAN
 
 
@@ -283,12 +283,12 @@ def test_missing_and_wrong_declarations(encoding: str, words: str, label: str) -
     assert got.text == f"{words} {words}"
 
 
-def test_a_servers_default_does_not_overrule_what_bytes_prove() -> None:
+def test_bytes_that_are_valid_in_one_encoding_overrule_the_header() -> None:
     body = f"<meta charset=euc-kr><p>{KOREAN}".encode("cp949")
     assert extract(body, "text/html; charset=iso-8859-1").text == KOREAN
 
 
-def test_a_few_broken_bytes_spoil_nothing_else() -> None:
+def test_a_few_broken_bytes_are_replaced() -> None:
     body = f"<p>{KOREAN * 10}".encode() + b"\xff<p>" + KOREAN.encode() + b"\xea\xb0"
     assert extract(body, "text/html").text == f"{KOREAN * 10}\ufffd\n{KOREAN}\ufffd"
     cut = f"<p>{KOREAN}".encode("cp949")[:-1]
@@ -301,7 +301,7 @@ def test_a_few_broken_bytes_spoil_nothing_else() -> None:
 @pytest.mark.parametrize(
     "media", ["text/html", "text/plain", "application/json", "text/xml", "text/csv", ""]
 )
-def test_any_bytes_give_text_that_can_be_stored(body: bytes, media: str) -> None:
+def test_the_text_of_any_bytes_can_be_encoded(body: bytes, media: str) -> None:
     got = extract(body, media)
     assert (got.text + got.title).encode() is not None
 
@@ -335,7 +335,7 @@ def test_any_bytes_give_text_that_can_be_stored(body: bytes, media: str) -> None
         ("RIFFs of the year", "text/html", "html"),
     ],
 )
-def test_kinds_by_header_unless_the_body_is_plainly_another(
+def test_the_header_decides_the_kind_unless_the_body_is_clearly_another(
     body: str, media: str, kind: str
 ) -> None:
     assert extract(body.encode(), media).kind == kind
@@ -360,16 +360,16 @@ def test_kinds_by_header_unless_the_body_is_plainly_another(
         (b"a", "font/woff2", "not a text: font/woff2"),
     ],
 )
-def test_what_is_no_text_is_told_by_its_type(body: bytes, media: str, problem: str) -> None:
+def test_a_binary_body_is_reported_with_its_type(body: bytes, media: str, problem: str) -> None:
     got = extract(body, media)
     assert (got.problem, got.text, got.words) == (problem, "", 0)
 
 
-def test_plain_text_stays_as_it_is() -> None:
+def test_plain_text_is_unchanged() -> None:
     assert extract(b"a  <b>\r\n&amp; c", "text/plain").text == "a  <b>\n&amp; c"
 
 
-def test_json_is_its_source_and_what_its_strings_mean() -> None:
+def test_json_is_its_source_and_its_unescaped_strings() -> None:
     plain = '{"name": "Ada", "born": 1815}'
     assert extract(plain.encode(), "application/json").text == plain
     source = r'{"caf\u00e9": ["say \"yes\"", {"a": "b"}]}'
@@ -409,7 +409,7 @@ def test_xml_entities_are_neither_expanded_nor_looked_up(tmp_path: Path) -> None
     "body",
     ["<a>" * N + "end", "<a>x</b>end", "<?xml version='1.0'?>", "<a " * N, "&" * N, "<a>\0</a>"],
 )
-def test_broken_xml_is_read_as_far_as_it_goes(body: str) -> None:
+def test_broken_xml_raises_nothing(body: str) -> None:
     start = time.process_time()
     extract(body.encode(), "text/xml")
     assert time.process_time() - start < 2
@@ -452,14 +452,14 @@ def pdf(*pages: str, more: str = "") -> bytes:
 
 
 @pytest.mark.parametrize("media", ["application/pdf", "text/html", "application/octet-stream", ""])
-def test_all_pages_of_a_pdf_are_read_whatever_it_is_called(media: str) -> None:
+def test_all_pages_of_a_pdf_are_read_for_any_media_type(media: str) -> None:
     got = extract(pdf("It rained\nfor days", "then it stopped"), media)
     assert (got.kind, got.problem, got.title) == ("pdf", "", "On rain")
     assert got.text == "It rained\nfor days\n\nthen it stopped"
     assert got.words == 7
 
 
-def test_pdfs_without_text_say_why() -> None:
+def test_pdfs_without_text_have_a_problem() -> None:
     locked = "/Encrypt << /Filter /Standard /V 1 /R 2 /P -4 /O <{0}> /U <{0}> >> /ID [<00> <00>]"
     problems = {
         "scanned pdf": pdf("", ""),
@@ -471,7 +471,7 @@ def test_pdfs_without_text_say_why() -> None:
         assert (got.kind, got.text, got.problem) == ("pdf", "", problem)
 
 
-def test_a_damaged_pdf_is_read_as_far_as_it_goes() -> None:
+def test_a_damaged_pdf_raises_nothing() -> None:
     whole = pdf(*(f"page {n}" for n in range(20)))
     assert extract(whole[: len(whole) - 200], "application/pdf").kind == "pdf"
     for cut in range(20, len(whole), 171):
