@@ -1,8 +1,8 @@
-"""JavaScript that asks the browser which elements of a rendered page it does not show.
+"""JavaScript that marks the elements of a rendered page that the browser does not show.
 
-It knows what no parser does: the style sheets of other files, rules that scripts have added, and
-where boxes have come to lie. `fetchers/reading/visibility/unseen.py` reads the marks, and decides
-what a reader can open all the same.
+A browser knows more than a parser: style sheets in other files, rules that scripts have added, and
+the places of boxes. `fetchers/reading/visibility/unseen.py` reads the marks. It keeps the text that
+a reader can open.
 """
 
 MARKING = """

@@ -133,7 +133,7 @@ _HTML = f"""(limit, isFrame, ...frames) => {{
 
 
 class Rendered:
-    """The page of a session, read frame by frame.
+    """Reads the page of a session, frame by frame.
 
     Methods raise playwright's Error where the page navigates meanwhile.
     """
@@ -142,7 +142,7 @@ class Rendered:
         self._session = session
 
     async def words(self, enough: int) -> int:
-        """About how many words there are to read; those in frames count up to `enough`."""
+        """Estimate the number of visible words. Counting stops at `enough`."""
         tree = await self._tree()
         words = 0
         for frame in islice(_flat(tree), _FRAMES):
@@ -152,11 +152,11 @@ class Rendered:
         return words
 
     async def html(self, limit: int) -> str:
-        """The whole page, cut off at `limit` characters."""
+        """Return the HTML of the page, cut off at `limit` characters."""
         return await self._html(await self._tree(), limit, levels=_LEVELS)
 
     async def _html(self, tree: _Tree, limit: int, levels: int) -> str:
-        """A frame's HTML, after that of the frames in it."""
+        """Return the HTML of a frame. The frames inside it are read first."""
         context = await self._world(tree)
         frames: list[Any] = []
         for child in tree.get("childFrames", ())[: _FRAMES if levels else 0]:
@@ -178,7 +178,7 @@ class Rendered:
         return tree
 
     async def _world(self, tree: _Tree) -> int:
-        """A context of ours in a frame."""
+        """Create our isolated world in a frame. Returns the id of its context."""
         world = {"frameId": tree["frame"]["id"], "worldName": _WORLD}
         answer = await self._session.send("Page.createIsolatedWorld", world)
         return int(answer["executionContextId"])

@@ -1,4 +1,4 @@
-"""Takes the text out of a page that CSS hides from its reader.
+"""Removes the text of a page that CSS hides from readers.
 
 `fetchers/reading/visibility/opening.py` says where the boundary is.
 """
@@ -24,8 +24,8 @@ from fetchers.reading.visibility.painting import LEGACY, Painting
 from fetchers.reading.visibility.ways import BY_NAME, WAYS, Way
 
 MARK = "data-assay-unseen"
-"""Attribute that a rendered page has on the elements that the browser does not show. Its value is
-the name of a way, or "shown" inside an element that is hidden in an inherited way."""
+"""Attribute of the elements of a rendered page that the browser does not show. Its value is the
+name of a way, "colour", or "shown" for an element that is visible inside a hidden one."""
 
 _WHOLE = ("html", "body")  # hidden as a whole only until a script shows them
 _LINKED = 'link[rel~="stylesheet" i]'
@@ -33,7 +33,7 @@ _IMPORT = re.compile(r"@import\b", re.I)
 
 
 def remove_unseen(tree: LexborHTMLParser, blocks: frozenset[str], budget: Budget) -> None:
-    """Removes from a tree what its style sheets, its inline styles and the marks of a browser hide.
+    """Remove the text that style sheets, inline styles and the marks of a browser hide.
 
     `blocks` are the tags of block elements. `budget` is shared with the documents inside the page.
     If it is used up, the style sheets count for nothing.
@@ -204,7 +204,8 @@ class _Unseen:
         return not BY_NAME["font"].hides(values) and size[-1] not in "m%"
 
     def _take_texts(self, element: Element, is_other: Callable[[Element], bool]) -> None:
-        """Takes the texts of an element, and of those inside it that `is_other` is not true of."""
+        """Take the texts of an element and of the elements in it. `is_other` tells the elements to
+        leave out."""
         todo = [element.node]
         while todo:
             for child in todo.pop().iter(include_text=True):
