@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from selectolax.lexbor import LexborHTMLParser, LexborNode
 
 from fetchers.reading import ruby
-from fetchers.reading.css.sheets import Budget
+from fetchers.reading.css.budget import Budget
 from fetchers.reading.visibility.unseen import remove_unseen
 
 # --------------------------------------------------------------------------------- parsing, bounded

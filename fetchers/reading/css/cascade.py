@@ -10,24 +10,16 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
-from fetchers.reading.css.selectors import (
-    MAX_SELECTOR,
-    Document,
-    Element,
-    Match,
-    Selector,
-    is_state,
-    parse,
-)
-from fetchers.reading.css.sheets import (
+from fetchers.reading.css.declarations import (
     Declared,
-    Rule,
-    Sheets,
     declarations,
-    split_list,
     with_plain_escapes,
     without_comments,
 )
+from fetchers.reading.css.document import Document, Element, is_state
+from fetchers.reading.css.matching import Match
+from fetchers.reading.css.selectors import MAX_SELECTOR, Selector, parse
+from fetchers.reading.css.sheets import Rule, Sheets, split_list
 
 Values = Mapping[str, str]
 """Values by property name; a property that nothing sets is missing."""

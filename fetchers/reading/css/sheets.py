@@ -1,51 +1,21 @@
-"""Style sheets to rules: splitting, conditional groups, layers, nesting, declarations.
+"""Style sheets to rules: splitting, conditional groups, layers and nesting.
 
 Most rules of a page do not matter to its visibility. So a sheet is first split into texts by one
-linear scan, and tinycss2 parses only the blocks that somebody asks for.
+linear scan. Selectors and declarations are parsed when they are needed.
 """
 
 import re
 from array import array
 from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
 from typing import NamedTuple
 
-import tinycss2
-from tinycss2 import ast
+from fetchers.reading.css.budget import Budget
+from fetchers.reading.css.declarations import with_plain_escapes, without_comments
+from fetchers.reading.css.media import media_matches
 
-MAX_CSS = 2_000_000
-"""Characters of all style sheets of a page that are read."""
-MAX_RULES = 100_000
 _MAX_NESTING = 16
-_MAX_VALUE = 400  # characters of a value that is kept
-
-
-MAX_STEPS = 300_000
-"""Steps of work on all style sheets of a page, such as one comparison of one simple selector with
-one element. A step takes about three microseconds."""
-
-
-class TooMuch(Exception):
-    """The style sheets are larger, or take more work, than the budget allows."""
-
-
-@dataclass(slots=True)
-class Budget:
-    """The work that may still be done on the style sheets of one page and of the documents in it:
-    characters of CSS, rules, and steps."""
-
-    css: int = MAX_CSS
-    rules: int = MAX_RULES
-    steps: int = MAX_STEPS
-
-    def spend(self, *, css: int = 0, rules: int = 0, steps: int = 0) -> None:
-        """Counts work. Raises TooMuch if nothing is left."""
-        self.css -= css
-        self.rules -= rules
-        self.steps -= steps
-        if self.css < 0 or self.rules < 0 or self.steps < 0:
-            raise TooMuch
+_MAX_SELECTORS = 400  # characters of nested selectors, written out
 
 
 class Rule(NamedTuple):
@@ -63,16 +33,6 @@ class Rule(NamedTuple):
     certain: bool = True
 
 
-class Declared(NamedTuple):
-    """A declared value, in lower case, with single spaces."""
-
-    value: str
-    important: bool
-
-
-# ---------------------------------------------------------------------------------------- splitting
-
-_COMMENT = re.compile(r"""/\*.*?(?:\*/|\Z)|"(?>[^"\\\n]+|\\.)*"?|'(?>[^'\\\n]+|\\.)*'?""", re.S)
 _BRACE = re.compile(
     r"""[{}]|"(?>[^"\\\n]+|\\.)*"?|'(?>[^'\\\n]+|\\.)*'?|\\.|\burl\(\s*[^"'\s)][^)]*\)?""",
     re.S | re.I,
@@ -91,33 +51,6 @@ class _Open(NamedTuple):
 
 
 _UNREAD = _Open(None, False, 0, is_read=False)
-
-
-def without_comments(css: str) -> str:
-    """`css` with each comment replaced by a space."""
-    if "/*" not in css:
-        return css
-    return _COMMENT.sub(lambda found: " " if found[0].startswith("/*") else found[0], css)
-
-
-_ESCAPE = re.compile(
-    r"""("(?>[^"\\\n]+|\\.)*"?|'(?>[^'\\\n]+|\\.)*'?)|\\(?:([0-9a-f]{1,6})\s?|([g-z-]))""",
-    re.S | re.I,
-)
-
-
-def with_plain_escapes(block: str) -> str:
-    """`block` with the letters, digits and hyphens that it writes as escapes outside strings, so
-    that a search for a property name finds it."""
-
-    def plain(found: re.Match[str]) -> str:
-        string, code, letter = found.groups()
-        if string:
-            return str(string)
-        sign = letter or (chr(int(code, 16)) if int(code, 16) < 128 else "")
-        return sign if re.fullmatch(r"[A-Za-z0-9-]", sign) else found[0]
-
-    return _ESCAPE.sub(plain, block) if "\\" in block else block
 
 
 def _places(word: str, text: str) -> Iterator[int]:
@@ -257,7 +190,7 @@ class Sheets:
 
 def _nested(inner: str, outer: str) -> str:
     """The selectors of a nested rule, written without nesting; "" if they grow too long."""
-    if len(inner) + len(outer) > _MAX_VALUE:
+    if len(inner) + len(outer) > _MAX_SELECTORS:
         return ""
     around = f":is({outer})"
     parts = (
@@ -281,152 +214,3 @@ def split_list(selectors: str) -> list[str]:
             parts.append(selectors[at:place].strip())
             at = place + 1
     return [*parts, selectors[at:].strip()]
-
-
-# ---------------------------------------------------------------------------------- media queries
-
-_WIDTH, _HEIGHT, _EM = 1280, 800, 16  # the window of a desktop reader, in px
-_LENGTH = r"(-?[\d.]{1,9})(px|r?em|)"
-_BOUND = re.compile(rf"(min|max)-(?:device-)?(width|height)\s*:\s*{_LENGTH}")
-_RANGE = re.compile(rf"(width|height)\s*(<=?|>=?)\s*{_LENGTH}")
-_RANGE_BEFORE = re.compile(rf"{_LENGTH}\s*(<=?|>=?)\s*(width|height)(?:\s*(<=?|>=?)\s*{_LENGTH})?")
-_FACTS = {
-    "orientation: landscape": True,
-    "orientation: portrait": False,
-    "hover": True,
-    "hover: hover": True,
-    "hover: none": False,
-    "any-hover: hover": True,
-    "pointer: fine": True,
-    "pointer: coarse": False,
-    "pointer: none": False,
-    "any-pointer: fine": True,
-    "prefers-color-scheme: light": True,
-    "prefers-color-scheme: dark": False,
-    "prefers-reduced-motion: no-preference": True,
-    "prefers-reduced-motion": False,
-    "prefers-reduced-motion: reduce": False,
-    "scripting: enabled": True,
-    "scripting: none": False,
-    "color": True,
-}
-_TYPES = {"": True, "all": True, "screen": True}
-
-
-def media_matches(query: str) -> bool | None:
-    """Whether a media query list matches a desktop window of 1280 x 800 px; None if unknown."""
-    answers = [_query_matches(part) for part in query[:1000].lower().split(",")]
-    return True if True in answers else None if None in answers else False
-
-
-def _query_matches(query: str) -> bool | None:
-    query = query.strip()
-    is_negated = query.startswith("not ")
-    query = re.sub(r"^(?:not|only)\s+", "", query)
-    answers: list[bool | None] = []
-    for part in re.split(r"\s+and\s+|\s*\band(?=\()", query):
-        if part.startswith("(") and part.endswith(")"):
-            answers.append(_feature_matches(part[1:-1].strip()))
-        else:
-            answers.append(_TYPES.get(part, False if re.fullmatch(r"[a-z-]+", part) else None))
-    answer = False if False in answers else None if None in answers else True
-    return answer if answer is None or not is_negated else not answer
-
-
-def _feature_matches(feature: str) -> bool | None:
-    if found := _BOUND.fullmatch(feature):
-        end, side, number, unit = found.groups()
-        return _compare(side, ">=" if end == "min" else "<=", number, unit)
-    if found := _RANGE.fullmatch(feature):
-        side, sign, number, unit = found.groups()
-        return _compare(side, sign, number, unit)
-    if found := _RANGE_BEFORE.fullmatch(feature):
-        number, unit, sign, side, upper, limit, limit_unit = found.groups()
-        first = _compare(side, sign.translate(str.maketrans("<>", "><")), number, unit)
-        return first and _compare(side, upper, limit, limit_unit) if upper else first
-    return _FACTS.get(re.sub(r"\s*:\s*", ": ", feature))
-
-
-def _compare(side: str, sign: str, number: str, unit: str) -> bool | None:
-    try:
-        limit = float(number) * (_EM if "em" in unit else 1)
-    except ValueError:
-        return None
-    size = _WIDTH if side == "width" else _HEIGHT
-    return {">": size > limit, ">=": size >= limit, "<": size < limit, "<=": size <= limit}[sign]
-
-
-# ----------------------------------------------------------------------------------- declarations
-
-
-def declarations(block: str) -> dict[str, Declared]:
-    """The declared values of a block by property name; `font`, `background`, `inset` and the like
-    also give the longhand properties that they set. A later value replaces an earlier one, unless
-    only the earlier one is important."""
-    declared: dict[str, Declared] = {}
-    for name, value, is_important in _pairs(block):
-        for longhand, part in _longhands(name, value):
-            before = declared.get(longhand)
-            if before is None or is_important or not before.important:
-                declared[longhand] = Declared(part, is_important)
-    return declared
-
-
-_INTRICATE = re.compile(r"[\"'({\[\\@]")
-_IMPORTANT = re.compile(r"\s*!\s*important$")
-
-
-def _pairs(block: str) -> Iterator[tuple[str, str, bool]]:
-    """Name, value and importance of each declaration. tinycss2 is asked if a block has more in it
-    than words, which is not often."""
-    if not _INTRICATE.search(block):
-        for part in block.split(";"):
-            name, colon, value = part.partition(":")
-            value = " ".join(value.split())
-            if colon and value and len(value) <= _MAX_VALUE:
-                value = value if name.strip()[:2] == "--" else value.lower()
-                plain = _IMPORTANT.sub("", value)
-                name = name.strip()
-                yield name if name[:2] == "--" else name.lower(), plain, plain != value
-        return
-    for item in tinycss2.parse_blocks_contents(block, skip_comments=True, skip_whitespace=True):
-        if not isinstance(item, ast.Declaration):
-            continue
-        try:
-            value = " ".join(tinycss2.serialize(item.value).split())
-        except RecursionError:
-            continue
-        if not value or len(value) > _MAX_VALUE:
-            continue
-        if item.name[:2] == "--":
-            yield item.name, value, item.important
-        else:
-            yield item.lower_name, value.lower(), item.important
-
-
-_SIZE = re.compile(r"(?<![\w/.-])([\d.]+(?:px|pt|r?em|%|vw|vh)?)(?=\s*/|\s)")
-_SIDES = ("top", "right", "bottom", "left")
-
-
-def _longhands(name: str, value: str) -> Iterator[tuple[str, str]]:
-    yield name, value
-    if name == "font":
-        sizes = [size for size in _SIZE.findall(value) if not re.fullmatch(r"[1-9]\d\d", size)]
-        if sizes:
-            yield "font-size", sizes[0]
-    elif name == "background":
-        yield "background-image", value if re.search(r"url\(|gradient|image", value) else "none"
-        yield "background-color", value
-    elif name == "inset":
-        yield from zip(_SIDES, _four(value.split()), strict=True)
-    elif name == "padding":
-        pads = zip(_SIDES, _four(value.split()), strict=True)
-        yield from ((f"padding-{side}", pad) for side, pad in pads)
-
-
-def _four(values: list[str]) -> list[str]:
-    """The values of the four sides, from one to four values of a shorthand."""
-    top = values[0]
-    right = values[1] if len(values) > 1 else top
-    bottom = values[2] if len(values) > 2 else top
-    return [top, right, bottom, values[3] if len(values) > 3 else right]

@@ -32,7 +32,7 @@ from functools import cached_property
 from selectolax.lexbor import LexborHTMLParser, LexborNode
 
 from fetchers.reading.css.cascade import Cascade, Values
-from fetchers.reading.css.selectors import Element
+from fetchers.reading.css.document import Element
 from fetchers.reading.visibility.ways import Way
 
 _MOTION = ("transition", "animation", "will-change", "-webkit-transition", "-webkit-animation")

@@ -14,7 +14,7 @@ from selectolax.lexbor import LexborNode
 
 from fetchers.reading.css.cascade import Cascade, Values
 from fetchers.reading.css.colours import BLACK, WHITE, Colour, read_colour, read_legacy_colour
-from fetchers.reading.css.selectors import Element
+from fetchers.reading.css.document import Element
 
 _COLOUR = ("color", "-webkit-text-fill-color")
 _BACKGROUND = ("background",)
@@ -121,6 +121,8 @@ class Painting:
             if _SEE_THROUGH.search(block) or (self._is_whole and _VARIABLE.search(block)):
                 return True
             text, ground = _colours(block)
+            if any(colour.alpha < 1 for colour in (*text, *ground)):
+                return self._is_whole  # what is behind decides
             if text and ground:
                 return _any_near(text, ground)
             if self._is_whole:
@@ -289,7 +291,7 @@ def _colour_of(value: str) -> Colour | None:
 
 
 def _colours(block: str) -> tuple[set[Colour], set[Colour]]:
-    """The opaque colours of text and of backgrounds that a block names."""
+    """The colours of text and of backgrounds that a block names."""
     texts: set[Colour] = set()
     grounds: set[Colour] = set()
     for name, value in _DECLARED.findall(block):

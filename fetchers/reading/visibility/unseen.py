@@ -8,17 +8,13 @@ from collections.abc import Callable, Iterator
 
 from selectolax.lexbor import LexborHTMLParser, LexborNode
 
+from fetchers.reading.css.budget import MAX_STEPS, Budget, TooMuch
 from fetchers.reading.css.cascade import MAX_INLINE, Cascade, Values
-from fetchers.reading.css.selectors import Document, Element, Match
-from fetchers.reading.css.sheets import (
-    MAX_STEPS,
-    Budget,
-    Sheets,
-    TooMuch,
-    media_matches,
-    with_plain_escapes,
-    without_comments,
-)
+from fetchers.reading.css.declarations import with_plain_escapes, without_comments
+from fetchers.reading.css.document import Document, Element
+from fetchers.reading.css.matching import Match
+from fetchers.reading.css.media import media_matches
+from fetchers.reading.css.sheets import Sheets
 from fetchers.reading.visibility.opening import Opening, hides_until_loaded
 from fetchers.reading.visibility.painting import LEGACY, Painting
 from fetchers.reading.visibility.ways import BY_NAME, WAYS, Way

@@ -3,8 +3,10 @@
 import pytest
 from selectolax.lexbor import LexborHTMLParser
 
-from fetchers.reading.css.selectors import Document, Match, is_state, parse
-from fetchers.reading.css.sheets import Budget, TooMuch
+from fetchers.reading.css.budget import Budget, TooMuch
+from fetchers.reading.css.document import Document, is_state
+from fetchers.reading.css.matching import Match
+from fetchers.reading.css.selectors import parse
 
 PAGE = """<!doctype html><html><body class=home>
 <div class="a b" id=one data-kind="Big cat" lang=en-US>

@@ -4,19 +4,15 @@ import re
 
 import pytest
 
-from fetchers.reading.css.sheets import (
-    MAX_CSS,
-    Budget,
+from fetchers.reading.css.budget import MAX_CSS, Budget, TooMuch
+from fetchers.reading.css.declarations import (
     Declared,
-    Rule,
-    Sheets,
-    TooMuch,
     declarations,
-    media_matches,
-    split_list,
     with_plain_escapes,
     without_comments,
 )
+from fetchers.reading.css.media import media_matches
+from fetchers.reading.css.sheets import Rule, Sheets, split_list
 
 
 def rules(*css: str) -> list[Rule]:

@@ -2,9 +2,10 @@
 
 from selectolax.lexbor import LexborHTMLParser
 
+from fetchers.reading.css.budget import Budget
 from fetchers.reading.css.cascade import Cascade
-from fetchers.reading.css.selectors import Document
-from fetchers.reading.css.sheets import Budget, Sheets
+from fetchers.reading.css.document import Document
+from fetchers.reading.css.sheets import Sheets
 from fetchers.reading.visibility.painting import LEGACY, Painting
 
 

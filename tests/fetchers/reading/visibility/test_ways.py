@@ -2,7 +2,7 @@
 
 import pytest
 
-from fetchers.reading.css.sheets import declarations
+from fetchers.reading.css.declarations import declarations
 from fetchers.reading.visibility.ways import BY_NAME, WAYS, length
 
 
