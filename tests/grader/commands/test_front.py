@@ -93,7 +93,7 @@ def test_the_help_imports_no_stage_of_the_grader(arguments: str) -> None:
         ),
         (OSError(28, "No space left on device"), ["Error: No space left on device"], 2),
         (OSError("odd"), ["Error: odd"], 2),
-        (ValueError("x\ny"), ["Error: unexpected ValueError at ", ": x\\ny"], 2),
+        (ValueError("x\ny"), ["Error: unexpected ValueError at ", "test_front.py:", ": x\\ny"], 2),
         (None, [], 0),
     ],
 )

@@ -50,9 +50,19 @@ def test_a_long_time_is_in_hours(call: Call) -> None:
 
 def test_the_rate_is_that_of_the_last_seconds(call: Call) -> None:
     call.at(10, 100_000, 0.5)  # from the cache
+    done, share = 100_000, 0.5
     for more in range(1, 10):
-        line = call.at(10 + more * WINDOW / 3, 100_000 + more * 100, 0.5 + more / 100)
+        faster = 2 if more % 3 == 0 else 0.5
+        done, share = done + int(faster * 100), share + faster / 100
+        line = call.at(10 + more * WINDOW / 3, done, share)
     assert ", 10 a second, about 6:50 left" in line
+
+
+def test_a_call_that_stalls_has_a_rate_of_0(call: Call) -> None:
+    call.at(10, 1_000, 0.25)
+    for seconds in (20, 30, 40, 50):
+        line = call.at(seconds, 1_000, 0.25)
+    assert line == "1,000 records (25%), 0 a second"
 
 
 def test_records_that_are_read_but_not_done_are_left(call: Call) -> None:

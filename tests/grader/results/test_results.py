@@ -40,6 +40,17 @@ def test_the_order_of_the_input_is_restored(tmp_path: Path) -> None:
     }  # fmt: skip
 
 
+@pytest.mark.parametrize("extra", [-1, 0, 1])
+def test_submissions_of_any_length_are_sorted_whole(tmp_path: Path, extra: int) -> None:
+    around = len('{"x":""}\n')
+    output = Output(tmp_path)
+    for n in (1, 0):
+        output.add(result(n, [{"x": str(n) * (WRITE_SIZE - around + extra)}]))
+    output.close()
+    assert (tmp_path / "records.jsonl").stat().st_size == 2 * (WRITE_SIZE + extra)
+    assert [row["x"][0] for row in lines(tmp_path / "records.jsonl")] == ["0", "1"]
+
+
 def test_ordinals_may_have_gaps(tmp_path: Path) -> None:
     output = Output(tmp_path)
     for n in (9, 2, 5):

@@ -3,6 +3,7 @@
 from collections.abc import Iterable
 from io import StringIO
 
+import pytest
 from rich.console import Console
 
 from grader.results.terminal import (
@@ -54,6 +55,21 @@ def test_a_long_name_takes_a_few_rows_and_shows_its_beginning_and_its_end() -> N
     assert "…" in "".join(column)
 
 
+@pytest.mark.parametrize(
+    ("name", "pieces"),
+    [
+        ("x" * 24, ["x" * 8] * 3),
+        ("a" * 12 + "b" * 13, ["a" * 8, "aaaa…bbb", "b" * 8]),
+        ("eightchr", ["eightchr"]),
+    ],
+)
+def test_a_name_is_cut_in_the_middle_if_it_is_too_long_for_its_rows(
+    name: str, pieces: list[str]
+) -> None:
+    told = shown([name], width=20).splitlines()[2:]  # the narrowest column: 8 characters
+    assert [line[:8].strip() for line in told if line.strip()] == pieces
+
+
 def test_a_name_that_fits_is_not_cut() -> None:
     assert "x" * 40 in shown(["x" * 40], width=120)
 
@@ -98,4 +114,8 @@ def test_lines_about_models_have_tokens_and_costs() -> None:
         "saved by the cache and by shared requests: 1,200 calls, 4,000 tokens in, 30 out, "
         "no price known",
     ]
+    dry = {"judge": {"models": {"m": {**usage, "tokens_in": 0, "cached_in": 0, "cost_usd": 0.0}}}}
+    assert list(models_lines(dry)) == ["judge by m: 1,200 calls, 0 tokens in, 30 out, 0.0000 USD"]
+    one = {"judge": {"models": {"m": {**usage, "tokens_in": 1, "cached_in": 1, "cost_usd": 0.0}}}}
+    assert "100% from" in next(models_lines(one))
     assert list(models_lines({"judge": {"done": 1}, "saved": {"calls": 0}})) == []

@@ -125,6 +125,35 @@ def test_a_package_holds_a_task(tmp_path: Path) -> None:
     assert found.task.keys[2].identity.how == "date"
 
 
+TABLE = """
+name = "cities"
+kind = "table"
+columns = [{ name = "city", format = "name" }]
+key_columns = ["city"]
+"""
+
+
+def test_the_rows_of_a_table_may_be_in_a_file(tmp_path: Path) -> None:
+    folder = package(tmp_path / "cities", TABLE)
+    (folder / "rows.csv").write_text("city\nParis\nRome\n", "utf-8")
+    (found,) = load([folder])
+    assert found.task.rows == ({"city": "Paris"}, {"city": "Rome"})
+
+
+def test_rows_in_the_fields_win_over_the_file(tmp_path: Path) -> None:
+    folder = package(tmp_path / "cities", TABLE + 'rows = [{ city = "Oslo" }]\n')
+    (folder / "rows.csv").write_text("city\nParis\n", "utf-8")
+    assert load([folder])[0].task.rows == ({"city": "Oslo"},)
+
+
+def test_an_unreadable_file_of_rows_is_a_fault(tmp_path: Path) -> None:
+    folder = package(tmp_path / "cities", TABLE)
+    (folder / "rows.csv").write_text("city\nParis,Rome\n", "utf-8")
+    (fault,) = faults(folder)
+    assert fault.place == str(folder / "rows.csv")
+    assert "line 2" in fault.reason
+
+
 def test_hierarchies_are_named_by_dots_and_begin_with_their_parent_key(tmp_path: Path) -> None:
     hierarchies = task(package(tmp_path / "t", TOML)).hierarchies
     levels = {name: [k.name for k in found.levels] for name, found in hierarchies.items()}
@@ -153,6 +182,11 @@ def test_checks_that_need_a_model_are_named_with_their_hierarchy(tmp_path: Path)
         subtasks=[subtask(judge={"requirements": [{"id": "listed", "text": "It is listed."}]})]
     )
     assert needing_model(CollectionTask.model_validate(fields)) == ("listings.listed",)
+
+
+def test_a_task_that_is_not_a_collection_needs_no_model(lines: Callable[..., Path]) -> None:
+    (package,) = load([lines({"name": "a", "kind": "answer", "answer": "x"})])
+    assert needing_model(package.task) == ()
 
 
 def test_folders_packages_and_files_are_read_together(
