@@ -7,7 +7,7 @@ files has a white canvas. Everything else counts as readable.
 
 import re
 from collections.abc import Callable, Iterator
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from itertools import islice
 
 from selectolax.lexbor import LexborNode
@@ -42,7 +42,7 @@ _COLOURS = 200  # of a page that are compared
 LEGACY = "[bgcolor], font[color], body[text]"
 _CSS_NAMES = {"bgcolor": "background-color", "color": "color", "text": "color"}
 _PICTURES = "img, video, picture, svg, canvas, iframe, object, embed"
-_INHERITED = ("inherit", "initial", "unset", "revert", "revert-layer", "")
+_INHERITED = ("inherit", "currentcolor", "unset", "revert", "revert-layer", "")
 _UNPAINTED = ("none", "transparent", "initial", "unset", "revert", "")
 
 
@@ -57,6 +57,8 @@ class Painting:
         self._backs: dict[int, Values] = {}
         self._colours: dict[int, Colour | None] = {}
         self._grounds: dict[int, Colour | None] = {}
+        self._moved: dict[int, bool] = {}
+        self._decorated: dict[int, bool] = {}
 
     def add(self, node: LexborNode, style: str) -> None:
         """Adds an element that may set a colour itself: by its inline style, which is given in
@@ -76,9 +78,10 @@ class Painting:
                 yield element
 
     def may_differ(self, element: Element) -> bool:
-        """Whether an element inside such text may have another colour or background."""
+        """Whether an element inside such text may have another colour or background. One that
+        only repeats or inherits the colours around it does not."""
         if element.tag in _COLOURED or self._text(element) or self._back(element):
-            return True
+            return not self._is_unreadable(element) or self.can_change(element)
         return not self._is_whole and bool(element.id or element.classes)
 
     def can_change(self, element: Element) -> bool:
@@ -178,6 +181,8 @@ class Painting:
             values = self._text(at)
             value = values.get("-webkit-text-fill-color") or values.get("color", "")
             value = values.get("color", "") if value == "currentcolor" else value
+            if value == "initial":
+                break
             if value not in _INHERITED:
                 found = _colour_of(value)
                 break
@@ -241,15 +246,14 @@ class Painting:
 
     def _is_moved(self, element: Element) -> bool:
         """Whether the element, or one around it up to its background, may stand elsewhere."""
-        at: Element | None = element
-        while at is not None:
+
+        def own(at: Element) -> bool | None:
             colour = _colour_of(self._back(at).get("background-color", ""))
             if colour is not None and colour.alpha == 1:
                 return False
-            if self._cascade.values(at, _PLACEMENT).get("position") in _MOVED:
-                return True
-            at = at.parent
-        return False
+            return self._cascade.values(at, _PLACEMENT).get("position") in _MOVED or None
+
+        return _nearest(element, self._moved, own)
 
     def _has_picture_around(self, element: Element) -> bool:
         """Whether a picture beside the text may lie behind it."""
@@ -257,23 +261,57 @@ class Painting:
         for _ in range(_NEAR_BY):
             if at is None or at.tag in ("body", "html"):
                 return False
-            if at.node.css_first(_PICTURES) is not None:
+            if at.key in self._around_pictures:
                 return True
             at = at.parent
         return False
 
+    @cached_property
+    def _around_pictures(self) -> frozenset[int]:
+        """The keys of the elements that have a picture in them."""
+        document = self._cascade.document
+        found: set[int] = set()
+        for node in document.nodes(_PICTURES):
+            at = document.element(node).parent
+            while at is not None and at.key not in found:
+                found.add(at.key)
+                at = at.parent
+        return frozenset(found)
+
     def _is_decorated(self, element: Element) -> bool:
         """Whether a shadow or an outline shows the letters, or the background shows through them,
         as gradients in headings do."""
-        at: Element | None = element
-        while at is not None:
+
+        def own(at: Element) -> bool | None:
             values = {**self._cascade.values(at, _PLACEMENT), **self._back(at)}
-            if any(values.get(name, "none") not in _UNDECORATED for name in _DECORATIONS):
-                return True
-            if any("text" in values.get(name, "") for name in _CLIPS):
-                return True
-            at = at.parent
-        return False
+            return (
+                any(values.get(name, "none") not in _UNDECORATED for name in _DECORATIONS)
+                or any("text" in values.get(name, "") for name in _CLIPS)
+                or None
+            )
+
+        return _nearest(element, self._decorated, own)
+
+
+def _nearest(
+    element: Element, known: dict[int, bool], own: Callable[[Element], bool | None]
+) -> bool:
+    """The answer of the nearest element, from `element` outwards, that has one; False if there is
+    none. Each element is asked once, since `known` keeps the answers by key."""
+    path: list[int] = []
+    answer = False
+    at: Element | None = element
+    while at is not None:
+        if at.key in known:
+            answer = known[at.key]
+            break
+        path.append(at.key)
+        if (own_answer := own(at)) is not None:
+            answer = own_answer
+            break
+        at = at.parent
+    known.update(dict.fromkeys(path, answer))
+    return answer
 
 
 _MOVED = ("absolute", "fixed", "sticky")

@@ -381,3 +381,28 @@ def test_documents_in_a_page_share_its_budget() -> None:
     start = time.process_time()
     text("<!doctype html>" + f"<iframe srcdoc='{inner}'></iframe>" * 50)
     assert time.process_time() - start < 6
+
+
+@pytest.mark.parametrize("value", ["inherit", "currentColor", "unset", "#fff"])
+def test_text_inside_unreadable_text_that_repeats_its_colour_is_not_read(value: str) -> None:
+    css = f".x{{color:#fff}} .x b{{color:{value}}}"
+    assert "no" not in styled(css, "<p class=x><b>no</b></p>")
+
+
+@pytest.mark.parametrize("value", ["initial", "#000"])
+def test_text_inside_unreadable_text_with_another_colour_is_read(value: str) -> None:
+    css = f".x{{color:#fff}} .x b{{color:{value}}}"
+    assert "yes" in styled(css, "<p class=x><b>yes</b></p>")
+
+
+def test_a_transparent_background_inside_unreadable_text_does_not_make_it_readable() -> None:
+    page = '<p style="color:#fff"><b style="background:transparent">no</b></p>'
+    assert "no" not in styled("", page)
+
+
+@pytest.mark.parametrize("picture", ["", "<img src=a>"])
+def test_many_texts_in_the_colour_of_a_deep_background_take_linear_time(picture: str) -> None:
+    around = '<div style="background:#fff">' * 300
+    started = time.process_time()
+    styled("p{color:#fff}", f"{around}{picture}{'<p>no</p>' * 20_000}")
+    assert time.process_time() - started < 10
