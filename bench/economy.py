@@ -5,7 +5,7 @@ unusual form, of one sort. `at random`: each reply is drawn alone, as with a mod
 `the same`: one record in five gets such replies in every attempt, as at temperature 0. `always`:
 every reply is of this sort. Columns: calls, tokens in and out (thousands), seconds, and records
 that are left ungraded. The endpoint takes 50 ms a reply, and 64 requests are in flight.
-Last shown: see bench/README.md.
+The output of the last run is in bench/README.md.
 """
 
 import asyncio

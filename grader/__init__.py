@@ -1,8 +1,8 @@
-"""Assay from Python. The names below are the public ones; all else may change.
+"""Assay from Python. The names below are public. All other names may change.
 
     from grader import Grader, Settings, grade, load_tasks, read_submission
 
-They are imported when they are first used, so that `import grader` stays quick.
+They are imported when they are first used, so that `import grader` is fast.
 """
 
 from importlib import import_module

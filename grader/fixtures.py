@@ -111,7 +111,7 @@ def _compare(fixtures: _Fixtures, rows: Sequence[Mapping[str, Any]]) -> Iterator
 
 
 def _at(row: Any, path: str) -> Any:
-    """The value at a dotted path in a row; None if there is none."""
+    """The value at a dotted path in a row, or None."""
     for name in path.split("."):
         row = row.get(name) if isinstance(row, Mapping) else None
     return row

@@ -21,10 +21,10 @@ class Settings:
     address that is unreachable in `give_up_after` calls, at least an hour apart, or for a day, is
     dead; None never gives up. `allow_hosts` are HOST or HOST:PORT that the address guard allows.
     `workers` is the number of model calls at once, `fetch_workers` of fetches, `browser_workers` of
-    pages in a browser (0 without `browser`), and `cpu_workers` of processes that read pages and
-    compare excerpts. `judge_timeout` is in seconds, for one attempt at a model call. `budget` is in
-    US dollars, computed with the `prices` of models. A `dry` grader calls no model, and estimates
-    the cost.
+    pages in a browser (without `browser`, no page is rendered), and `cpu_workers` of processes that
+    read pages and compare excerpts. `judge_timeout` is in seconds, for one attempt at a model call.
+    `budget` is in US dollars, computed with the `prices` of models. A `dry` grader calls no model,
+    and estimates the cost.
 
     Verdicts are kept for one judge: a model's name at one address (`OPENAI_BASE_URL`). `judge_id`
     names the judge instead, so that several addresses of the same model share their verdicts.

@@ -49,7 +49,7 @@ class _LinesFile:
 
     def flush(self) -> None:
         with self._lock:
-            while self._pending:  # after a failure the next call goes on with what is not written
+            while self._pending:  # after a failure, the next call writes the rest
                 written = self._file.write(self._pending)
                 del self._pending[:written]
 

@@ -11,7 +11,7 @@ from grader.kinds.result import Result
 from grader.runs.submissions import Reject
 from grader.tasks.packages import AnyTask
 
-Path = tuple[str, ...]
+FigurePath = tuple[str, ...]
 """The names that lead to a nested figure."""
 
 
@@ -24,7 +24,7 @@ class _Figures:
     """
 
     def __init__(self) -> None:
-        self._values: dict[str, dict[Path, array[float]]] = {}
+        self._values: dict[str, dict[FigurePath, array[float]]] = {}
 
     def add(self, task: str, metrics: Mapping[str, Any]) -> None:
         values = self._values.setdefault(task, {})
@@ -35,7 +35,7 @@ class _Figures:
 
     def means(self, tasks: Iterable[AnyTask]) -> dict[str, Any]:
         """The means over `tasks`, nested like the figures."""
-        by_path: dict[Path, list[float]] = defaultdict(list)
+        by_path: dict[FigurePath, list[float]] = defaultdict(list)
         for task in tasks:
             for path, values in self._values.get(task.name, {}).items():
                 by_path[path] += [_mean(values)] if values else []
@@ -54,7 +54,7 @@ def _mean(values: Sequence[float]) -> float:
     return fsum(values) / len(values)
 
 
-def _leaves(metrics: Mapping[str, Any]) -> Iterator[tuple[Path, float | None]]:
+def _leaves(metrics: Mapping[str, Any]) -> Iterator[tuple[FigurePath, float | None]]:
     for name, value in metrics.items():
         if isinstance(value, Mapping):
             yield from (((name, *path), leaf) for path, leaf in _leaves(value))

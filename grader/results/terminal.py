@@ -86,7 +86,7 @@ def _with_counts(
 
 def models_lines(work: Mapping[str, Any]) -> Iterator[str]:
     """A line for what each model used in each role, and one for what the cache saved. `work` is
-    that of a summary."""
+    the field `work` of a summary."""
     for role, stage in work.items():
         for model, usage in stage.get("models", {}).items():
             yield f"{role} by {model}: {_usage(usage)}"

@@ -102,7 +102,7 @@ class Reader:
         self._whole: set[Name] = set()
         self._sizes = [0 if path == STANDARD_INPUT else _size(path) for path in paths]
         self._bytes = 0
-        self._handed_out = 0
+        self._yielded = 0
         self._waiting = 0
         stems = Counter(_stem(path) for path in paths if not path.endswith(WHOLE))
         self._unnamed = {STANDARD_INPUT} | {stem for stem, files in stems.items() if files > 1}
@@ -111,9 +111,9 @@ class Reader:
     def share_read(self) -> float:
         """The share of the input that was yielded, from 0 to 1. Pipes do not count, because their
         size is unknown."""
-        known = self._handed_out + self._waiting
+        known = self._yielded + self._waiting
         total = sum(self._sizes)
-        return self._bytes / total * self._handed_out / known if total and known else 0.0
+        return self._bytes / total * self._yielded / known if total and known else 0.0
 
     def __iter__(self) -> Iterator[Submission]:
         with LineGroups[Name]() as groups:
@@ -157,7 +157,7 @@ class Reader:
             records = [(line.where, record) for record in _raw_records(line.data)]
             return self._collection(line.submission, records, line.where, _error(line.data))
         self._left -= 1
-        self._handed_out += 1
+        self._yielded += 1
         return replace(_answered(task, line.data), run=run, rollout=rollout, where=line.where)
 
     def _collection(
@@ -174,7 +174,7 @@ class Reader:
             except BadInput as error_in_record:
                 self._reject(Reject(place, f"record {index}: {error_in_record}", *name))
         self._left -= len(raw)
-        self._handed_out += len(records)
+        self._yielded += len(records)
         place = where or raw[0][0]
         return Submission(task, run, rollout, place, tuple(records), error=error)
 
@@ -340,4 +340,4 @@ def _size(path: str) -> int:
     try:
         return Path(path).stat().st_size
     except OSError:
-        return 0  # reading it will say what is wrong
+        return 0  # the error is reported when the file is read

@@ -28,8 +28,7 @@ from queues.store import Memory, Store
 
 ATTEMPTS = 8
 """Attempts at one model call when the transport fails. With the pauses between them, an endpoint
-may be away for two minutes. Unusable replies have a policy of their own: see
-`judges/endpoint/usable.py`."""
+may be away for two minutes. `judges/endpoint/until_usable.py` handles unusable replies."""
 PREPARED_PER_SLOT = 6
 """Records that are prepared for each model call in flight, so that a free slot never waits."""
 

@@ -6,7 +6,8 @@ from collections.abc import Awaitable, Callable, Iterator, Set
 from contextlib import contextmanager
 
 MOST_HOSTS = 5
-"""Hosts that are remembered of each sort. More than the two hosts of one visit are needed."""
+"""Hosts that are kept: those that answered, and those with a known URL. A visit involves up to two
+hosts, so more than two are needed."""
 
 
 class Network:

@@ -30,7 +30,7 @@ from grader.stages.lazy_browser import BrowserMissing, LazyBrowser
 from grader.stages.network import Network
 from grader.stages.stored import decoder
 from grader.stages.unreachable import Failures, GaveUp
-from grader.stages.visits import FailedVisit, Visit, given_up_visit, no_page
+from grader.stages.visits import FailedVisit, Visit, dead_visit, given_up_visit, no_page
 from grader.stages.workers import Reading
 from queues.node import Node
 from queues.pool import Crashed, Pool, TimedOut
@@ -131,7 +131,7 @@ class Pages:
 
     async def fetch(self, url: str, *, refresh: bool = False) -> Visit | FailedVisit:
         """Fetch a canonical URL: from an archive, the cache or the network, in this order. With
-        `refresh`, what is cached is not used.
+        `refresh`, the cache is not used.
 
         Never raises for anything that the host does.
         """
@@ -202,7 +202,7 @@ class Pages:
         """Count this call against an `unreachable` page. If it was unreachable too often or for
         too long (formats.md, section 3), the result is `dead`; otherwise it is `page`.
 
-        Once a call and URL, and only if the network answers for another host. Offline, nothing is
+        Each URL is counted once in a call, and only if another host answers. Offline, nothing is
         counted, but a page that was given up before is `dead` too.
         """
         if url in self._counted_failures:
@@ -265,7 +265,7 @@ class Pages:
         try:
             response = await self._archives.fetch(url)
         except Dead as end:
-            return Visit(None, url, {}, "", "archive", now(), str(end))
+            return dead_visit(url, "archive", now(), str(end))
         return None if response is None else await self._store(response)
 
     async def _visit(self, url: str) -> Visit:
@@ -273,7 +273,7 @@ class Pages:
         try:
             response = await self._http.fetch(url)
         except Dead as end:
-            visit = Visit(None, url, {}, "", "http", now(), str(end))
+            visit = dead_visit(url, "http", now(), str(end))
         except Unreachable as failure:
             if failure.response is not None:
                 self._network.add_answer(hostname(failure.response.final_url))
@@ -299,7 +299,7 @@ class Pages:
         try:
             return await self._store(await self._browser.render(url))
         except Dead as end:
-            return Visit(None, url, {}, "", "browser", now(), str(end))
+            return dead_visit(url, "browser", now(), str(end))
 
     async def _answer_offline(self, url: str) -> Visit:
         self._guard.target(url)  # raises Refused, offline and online alike

@@ -31,7 +31,8 @@ CPU_BYTES = 4 << 30
 class Pipeline:
     """The caches, the pages and the judge of one grader, with their stages as one graph.
 
-    An async context manager. Whoever grades the records of a page holds `page_slots` meanwhile.
+    An async context manager. `page_slots` limits the pages whose records are graded at once:
+    hold one slot for each page.
     """
 
     def __init__(self, settings: Settings) -> None:
@@ -74,9 +75,8 @@ class Pipeline:
         warming = asyncio.create_task(self._pool.run(workers.ready))
         stack.callback(warming.cancel)
         await asyncio.sleep(0)
-        from judges.endpoint.endpoint import (
-            Endpoint,  # its import takes half a second, so `rules` does without
-        )
+        # This import takes half a second, and `rules` does not need it.
+        from judges.endpoint.endpoint import Endpoint
 
         endpoint = await stack.enter_async_context(Endpoint(settings.workers))
         self.spending = Spending(endpoint.spent, settings.prices, settings.budget, settings.dry)

@@ -1,4 +1,4 @@
-"""Decoders for values of the ledger. An import may bring rows that anybody wrote."""
+"""Decoders for values of the ledger. An import may contain rows from an unknown source."""
 
 from collections.abc import Callable
 from typing import Any, TypeVar

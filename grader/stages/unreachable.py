@@ -37,8 +37,8 @@ DAY = 86_400.0
 class FailureHistory:
     """The failures of one URL since it last answered: a row of the stage `unreachable`.
 
-    Times are Unix seconds: of the first failure, of the last one, and of the last one that counts
-    as a call of its own. `calls` counts the failures that are at least an hour apart.
+    Times are Unix seconds: of the first failure, of the last one, and of the last one that was
+    added to `calls`. `calls` counts the failures that are at least an hour apart.
     """
 
     first: float
@@ -103,8 +103,8 @@ class Failures:
     async def count(self, url: str, page: Page) -> FailureHistory | None:
         """Count this call's failure of a URL, and return its history. `page` is `unreachable`.
 
-        None if the network answers for no other host: the call does not count. Offline, nothing is
-        counted, and the history is that of earlier calls. A URL that was given up is not counted
+        None if no other host answers: the call does not count. Offline, nothing is counted, and the
+        result is the history of earlier calls. A URL that was given up is not counted
         again, unless `max_age` has passed.
         """
         return await self.node((url, page))
@@ -133,7 +133,7 @@ class Failures:
         rows = await self._ledger.get_many(STAGE, [key])
         try:
             return self._decode(rows[key]) if rows else None
-        except ValueError:  # a row that somebody else wrote: start a new history
+        except ValueError:  # an unreadable row, such as an imported one: start a new history
             return None
 
     def _is_final(self, history: FailureHistory | None) -> bool:

@@ -1,4 +1,4 @@
-"""Visits: what came of fetching a URL, without the body."""
+"""Visits: the outcomes of fetching a URL, without the body."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -30,8 +30,8 @@ class Visit:
 class FailedVisit:
     """A visit that failed after all retries, or that the address guard refused. Never cached.
 
-    `partial` is what the server sent nevertheless: the body of a 429 or 5xx, or the start of a
-    body that was cut short.
+    `partial` has the response if there was one: the body of a 429 or 5xx, or the start of a body
+    that was cut short.
     """
 
     state: Literal["refused", "unreachable"]
@@ -39,12 +39,28 @@ class FailedVisit:
     partial: Visit | None = None
 
 
+def dead_visit(url: str, via: Via, fetched_at: str, reason: str) -> Visit:
+    """A visit of a URL that leads nowhere."""
+    return Visit(None, url, {}, "", via, fetched_at, reason)
+
+
 def given_up_visit(url: str, history: FailureHistory) -> Visit:
     """The visit of a URL that was given up, at the time of its last failure."""
     last = datetime.fromtimestamp(history.last, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
-    return Visit(None, url, {}, "", "http", last, NEVER_ANSWERED)
+    return dead_visit(url, "http", last, NEVER_ANSWERED)
 
 
 def no_page(url: str, state: State, reason: str) -> Page:
-    """A page of which there is no text, and why."""
-    return Page(state, reason, "http", None, url, "", "", 0, "", "")
+    """A page without a body and a text."""
+    return Page(
+        state=state,
+        reason=reason,
+        via="http",
+        status=None,
+        final_url=url,
+        sha256="",
+        fetched_at="",
+        words=0,
+        text="",
+        content_type="",
+    )

@@ -64,7 +64,7 @@ def judge_by_rules(spec: JudgeSpec, record: Record, page: Page) -> Verdict:
 
 
 def facts(spec: JudgeSpec, record: Record, page: Page, room: int) -> Facts:
-    """The facts that a model is told about a record, in at most `room` characters.
+    """The facts about a record that a request to a model contains, in at most `room` characters.
 
     Raises Undecided and MissingBody.
     """
@@ -77,4 +77,6 @@ def _seen(page: Page) -> by_rules.JudgedPage:
 
 @lru_cache(maxsize=4)  # the records of one page are judged one after another
 def _text(digest: str) -> PageText:
-    return PageText(_store.get(digest).decode() if digest else "")  # no digest: there is no body
+    return PageText(
+        _store.get(digest).decode() if digest else ""
+    )  # without a body, the digest is empty

@@ -72,8 +72,8 @@ class Subtask(Model):
 
 @dataclass(frozen=True, slots=True)
 class Hierarchy:
-    """The main hierarchy of a task, or that of a subtask with its parent key first. `fields` are
-    the fields of its records, `judge` decides them."""
+    """The main hierarchy of a task, or the hierarchy of a subtask with its parent key first.
+    `fields` are the fields of its records, `judge` decides them."""
 
     levels: tuple[Key, ...]
     fields: tuple[str, ...]
@@ -91,8 +91,8 @@ NOT_OPEN_PUBLISHING = ValidityCheck(
 class CollectionTask(Task):
     """A qualification key hierarchy with its subtasks (WANDR, section 3).
 
-    `open_publishing` says what becomes of a page that anyone could have published a minute ago:
-    it is reported as a flag, or it also fails the record.
+    `open_publishing` is for pages on hosts where anyone can publish any text: `report` adds a flag
+    to the record, `fail` also fails the record.
     """
 
     kind: Literal["collection"]
@@ -208,7 +208,7 @@ def _wrong_subtasks(
 
 
 def _wrong_checks(task: CollectionTask | Subtask, path: str) -> Iterator[Wrong]:
-    """No check of the task has the id of the check that `open_publishing = "fail"` adds."""
+    """Check that no check of the task has the id that `open_publishing = "fail"` adds."""
     for place, check in enumerate(task.judge.validity):
         if check.id == NOT_OPEN_PUBLISHING.id:
             yield (

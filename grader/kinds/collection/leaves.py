@@ -111,8 +111,8 @@ def _step(name: str, fields: tuple[str, ...], item: Row, forms: Row, identities:
 def _composite_step(
     name: str, fields: tuple[str, ...], item: Row, forms: Row, identities: Row
 ) -> Step:
-    """The step at a key with several fields. If the key has no standard form or identity of its
-    own, those of its fields are joined (formats.md, section 1: composite keys)."""
+    """The step at a key with several fields. If the key has no standard form or identity,
+    those of its fields are joined (formats.md, section 1: composite keys)."""
     value = forms.get(name)
     if type(value) is not str:
         value = tuple([forms.get(field) or item.get(field) for field in fields])

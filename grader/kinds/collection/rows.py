@@ -15,7 +15,7 @@ from judges.records.record import Record
 from judges.records.verdict import Verdict
 
 OPEN_PUBLISHING = "open_publishing"
-"""Flag: the cited URL, or the URL where it leads, is one at which anyone can publish any text."""
+"""Flag: anyone can publish any text at the cited URL or at the final URL."""
 
 
 @dataclass(frozen=True, slots=True)

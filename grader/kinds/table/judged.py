@@ -25,7 +25,7 @@ Place = tuple[int, int]
 """The number of a row of the response, and of a column."""
 
 MOST_KEYS = 300
-"""A model is asked about the keys of at most so many rows of a response, the first ones."""
+"""Rows of a response whose keys a model is asked about, at most: the first ones."""
 LONGEST_KEY, LONGEST_CELL = 200, 10_000
 """Characters of a cell in a key column and in another column. A model is not asked about longer
 cells."""
@@ -94,8 +94,8 @@ class TableJudge(TableGrader):
     def _open_keys(
         self, rows: Sequence[Row], found: Sequence[int | None], source: int
     ) -> Iterator[tuple[int, Key]]:
-        """The keys to ask a model about: those that no gold row has in the same words. None if
-        every gold row has a match."""
+        """The keys to ask a model about: those that no gold row has in the same words.
+        Yields nothing if every gold row has a match."""
         missed = sorted(set(range(len(self._gold))) - set(found))
         if not missed:
             return

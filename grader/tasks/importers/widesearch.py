@@ -25,7 +25,7 @@ def convert(source: Path, faults: list[Fault]) -> Iterator[dict[str, Any]]:
 
 
 class _BadItem(Exception):
-    """A line that cannot be converted: the field, and what is wrong with it."""
+    """A line that cannot be converted: the field, and the reason."""
 
     def __init__(self, field: str, reason: str) -> None:
         super().__init__(reason)

@@ -248,11 +248,13 @@ async def test_a_damaged_row_of_the_cache_is_replaced(
     judge: Callable[..., Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     before = await judge(Model(), CASE)
-    key = judging.digest(
+    key = judging.verdict_key(
+        CASE.spec,
+        CASE.record,
+        CASE.page,
         "m at https://models.example/v1",
         judging.EFFORTS["judge"],
         judging.PROMPT_VERSION,
-        *judging._depends_on(CASE),
     )
     async with Cache.open(tmp_path / "cache") as cache:
         assert await cache.ledger.get_many("judge", [key])
