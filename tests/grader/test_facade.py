@@ -47,7 +47,7 @@ async def test_a_batch_is_graded_in_one_call(tasks_file: Path, tmp_path: Path) -
     [
         ({"task": "u", "response": "Oslo"}, "submission 1: unknown task 'u'"),
         ({"response": "Oslo"}, "submission 1: unknown task None"),
-        ({"task": "t"}, "submission 1: has neither"),
+        ({"task": "t"}, "submission 1: has no response and no error"),
     ],
 )
 async def test_a_batch_that_cannot_be_read_is_refused(
