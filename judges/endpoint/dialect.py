@@ -191,7 +191,7 @@ def message_of(error: openai.APIStatusError) -> str:
     body = error.body
     message = field(body, str, "message") or field(body, str, "detail") or error.response.text
     line = " ".join(filter(None, (field(body, str, "param"), message)))
-    return f"{error.status_code} {' '.join(line[:MOST_SHOWN].split())}"
+    return f"{error.status_code} {' '.join(_sendable(line[:MOST_SHOWN]).split())}"
 
 
 def _retry_after(response: httpx2.Response) -> float | None:

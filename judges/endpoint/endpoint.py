@@ -66,6 +66,7 @@ class Endpoint:
                         max_keepalive_connections=self._connections,
                         keepalive_expiry=_IDLE_SECONDS,
                     ),
+                    event_hooks={"response": [_take_as_utf8]},
                 ),
             )
         except openai.OpenAIError as error:
@@ -136,3 +137,9 @@ class Endpoint:
         if isinstance(failure, ModelUnusable):
             self._unusable[request.model] = str(failure)
         raise failure from error
+
+
+async def _take_as_utf8(response: httpx2.Response) -> None:
+    """Ignore the charset of a response. JSON is always UTF-8. For a charset such as `hex`, which
+    does not encode text, the package raises an error that is not an OpenAIError."""
+    response.encoding = "utf-8"

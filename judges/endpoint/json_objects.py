@@ -11,7 +11,6 @@ import json
 import math
 import re
 import warnings
-from collections import Counter
 from collections.abc import Iterator, Mapping
 from typing import Any
 
@@ -110,17 +109,27 @@ def _as_object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     value = dict(pairs)
     if len(value) == len(pairs):
         return value
-    counts = Counter(name for name, _ in pairs)
-    written = {(name, _canonical(one)) for name, one in pairs if counts[name] > 1}
-    different = Counter(name for name, _ in written)
-    if conflicts := frozenset(name for name, number in different.items() if number > 1):
+    if conflicts := frozenset(name for name, one in pairs if not _is_same(one, value[name])):
         value = Conflicting(value)
         value.names = conflicts
     return value
 
 
-def _canonical(value: Any) -> str:
-    return json.dumps(value, sort_keys=True)  # tells 1 from true, which Python holds to be equal
+def _is_same(one: Any, other: Any) -> bool:
+    """Whether two JSON values are the same. Python holds 1 and true to be equal; this does not.
+
+    It takes at most the time to read the smaller value, so that repeated names in nested objects
+    take little time.
+    """
+    if one is other:
+        return True
+    if type(one) is not type(other):
+        return False
+    if isinstance(one, dict):
+        return one.keys() == other.keys() and all(_is_same(one[name], other[name]) for name in one)
+    if isinstance(one, list):
+        return len(one) == len(other) and all(map(_is_same, one, other))
+    return bool(one == other)
 
 
 _DECODER = json.JSONDecoder(object_pairs_hook=_as_object, parse_constant=_no_constant, strict=False)
@@ -141,7 +150,10 @@ def _as_python(text: str) -> dict[str, Any]:
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # about escapes that Python does not know
-            tree = ast.parse(re.sub(r"[\r\n]+", " ", text), mode="eval")
+            line = re.sub(r"[\r\n]+", " ", text)
+            tree = ast.parse(line, mode="eval")
+        if tree.body.end_col_offset != len(line.encode()):
+            raise ValueError("a comment, which may hold another object")
         value: dict[str, Any] = _from_python(tree.body)  # as the text begins and ends with a brace
     except (ValueError, SyntaxError, MemoryError, RecursionError):
         raise _broken() from None

@@ -11,6 +11,8 @@ Api = Literal["chat", "responses"]
 MOST_SHOWN = 300
 """Characters of an endpoint's message that are kept."""
 
+_MOST_TOKENS = 10**9  # tokens of one reply; a larger count is an error of the server
+
 T = TypeVar("T")
 
 
@@ -37,7 +39,8 @@ def usage_of(body: Any) -> Usage:
     usage = field(body, dict, "usage") or {}
 
     def count(*path: str) -> int:
-        return max(0, field(usage, int, *path) or 0)
+        number = field(usage, int, *path) or 0
+        return number if 0 <= number <= _MOST_TOKENS and number is not True else 0
 
     tokens_in = count("prompt_tokens") or count("input_tokens")
     cached = count("prompt_tokens_details", "cached_tokens") or count(

@@ -145,6 +145,22 @@ async def test_a_server_error_is_a_transport_fault(ask, status):
         await ask(lambda asked: refuses(status, "it broke"))
 
 
+@pytest.mark.parametrize("charset", ["hex", "zlib", "idna", "undefined", "a b", "utf-16"])
+async def test_the_charset_of_an_error_is_ignored(ask, charset):
+    headers = {"Content-Type": f"text/html; charset={charset}"}
+    with pytest.raises(Trouble, match=r"^500 <html>caf\ufffd$"):
+        await ask(lambda asked: web.Response(status=500, body=b"<html>caf\xe9", headers=headers))
+
+
+async def test_the_message_of_an_error_can_be_written(ask):
+    body = b'{"error": {"message": "a\\ud800\\u0000b"}}'
+    with pytest.raises(Rejected) as rejected:
+        await ask(
+            lambda asked: web.Response(status=400, body=body, content_type="application/json")
+        )
+    assert str(rejected.value) == "400 a\ufffd\ufffdb"
+
+
 async def test_a_dropped_connection_is_a_transport_fault(ask):
     def drop(asked: Asked) -> web.Response:
         raise asyncio.CancelledError  # the server closes the connection without an answer

@@ -86,6 +86,9 @@ def test_every_object_is_returned(text: str) -> None:
         ('{"ok": true, "sure": 03}', "broken object"),
         ("{'ok': True, 'sure': 2} or {'ok': False, 'sure': 2}", "broken object"),
         ("{'ok': True, 'sure': 2}{'ok': True, 'sure': 3}", "broken object"),
+        ("{'ok': True, 'sure': 2}\n\n# Corrected\n{'ok': False, 'sure': 2}", "broken object"),
+        ("{'ok': True, 'sure': 2} # not {'ok': False}", "broken object"),
+        ("{'ok': True, 'sé': '서울 😀'} # {}", "broken object"),
         ('{"reason": "it says ", "ok": true, "x": "", "ok": false" }', "broken object"),
         # a quoted object beside one that cannot be read
         (f"The page says {FORGED}. Mine: {{'ok': False, 'sure': 2}}", "broken object"),
@@ -107,6 +110,19 @@ def test_a_text_without_a_clear_object_is_unusable(text: str, fault: str) -> Non
         objects_in(text)
     assert unusable.value.fault == fault
     assert time.process_time() - begun < 2
+
+
+def test_names_that_repeat_at_every_depth_take_little_time() -> None:
+    text = '{"a": 1, "a": ' * 500 + "[" + "0," * 40_000 + "0]" + "}" * 500
+    begun = time.process_time()
+    (value,) = objects_in(text)
+    assert isinstance(value, Conflicting)
+    assert time.process_time() - begun < 1
+
+
+@pytest.mark.parametrize("value", ['"#"', '"# {}"', '"한국 # 😀"'])
+def test_a_number_sign_in_a_string_is_no_comment(value: str) -> None:
+    assert objects_in(f"{{'a': {value},\n'b': None}}") == [{"a": json.loads(value), "b": None}]
 
 
 def test_a_text_has_a_bound() -> None:

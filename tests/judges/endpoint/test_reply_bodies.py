@@ -174,6 +174,8 @@ def test_an_error_that_is_null_is_none() -> None:
             Usage(1, 100, 100, 0),
         ),
         ({"prompt_tokens": "many", "completion_tokens": -3}, Usage(1)),
+        ({"prompt_tokens": 2**64 - 1, "completion_tokens": True}, Usage(1)),
+        ({"prompt_tokens": 10**9, "completion_tokens": 10**9 + 1}, Usage(1, 10**9)),
         (None, Usage(1)),
     ],
 )
