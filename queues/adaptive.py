@@ -15,8 +15,8 @@ Out = TypeVar("Out")
 class Pace:
     """The number of workers and the pause that a service tolerates.
 
-    `workers` is halved when a request is told to slow down, at most once in `calm` seconds: the
-    other requests in flight are told the same. It grows by one after `workers` successes in a row,
+    `workers` is halved when the service limits a request, at most once in `calm` seconds, since the
+    other requests in flight get the same reply. It grows by one after `workers` successes in a row,
     up to `most`. `quiet_until` is the time (of `clock`, in seconds) until which no request starts.
     """
 

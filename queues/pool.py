@@ -51,7 +51,7 @@ class _Raised:
 class Pool:
     """`workers` processes. The first call starts them; a process that dies is replaced.
 
-    A call has `deadline` seconds from the moment a worker takes it. A worker may use
+    A call has `deadline` seconds after a worker takes it. A worker may use
     `memory_bytes` of address space, and is replaced after `recycle` calls. Each worker runs
     `initializer(*initargs)` first. Functions, arguments and results are pickled, so functions must
     be in importable modules.
@@ -211,8 +211,8 @@ def _imports_as_here() -> Iterator[None]:
     variables = {
         "PYTHONPATH": path,
         "PYTHONSAFEPATH": "1",
-        # After an interrupt that ends this process at once, the tracker has locks to remove. That
-        # is its work, and no news for a user.
+        # After an interrupt that ends this process at once, the tracker removes locks and warns of
+        # them. Users need no such warning.
         "PYTHONWARNINGS": "ignore:resource_tracker",
     }
     before = {name: os.environ.get(name) for name in variables}
@@ -229,8 +229,8 @@ def _imports_as_here() -> Iterator[None]:
 
 @contextmanager
 def _without_interrupts() -> Iterator[None]:
-    """Let processes started meanwhile never get SIGINT: Ctrl-C would end the server of workers with
-    a traceback while it imports modules, and the parent handles it."""
+    """Processes that start inside this block never get SIGINT, which the parent handles. Otherwise
+    Ctrl-C would end the server of workers with a traceback while it imports modules."""
     resource_tracker.ensure_running()  # it unblocks signals after its start
     signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
     try:
@@ -265,8 +265,8 @@ def _prepare(
 def _die_with_parent() -> None:
     """Have the kernel kill this process when the parent ends for any reason.
 
-    A thread that waits for the parent would not do: C code that holds the interpreter lock blocks
-    it.
+    A thread that waits for the parent is not enough: C code that holds the interpreter lock blocks
+    that thread.
     """
     parent = multiprocessing.parent_process()
     if parent is None or not hasattr(fcntl, "F_SETSIG"):

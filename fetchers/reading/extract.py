@@ -19,7 +19,7 @@ Kind = Literal["html", "text", "json", "xml", "csv", "pdf", "other"]
 # Part of the cache key of every extracted text.
 EXTRACTOR_VERSION = f"4.{selectolax.__version__}.{pdf.READER}.{SIGNALS_VERSION}"
 
-_HIDDEN = 50  # words of hidden text from which on the signals are read again without it
+_HIDDEN = 50  # words; if a page hides more, the signals are read again without hidden text
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,15 +73,15 @@ def _read(kind: Kind, text: str, title: str = "", problem: str = "") -> Extracte
 def _page(source: str) -> Extracted:
     tree = html.parse(source)
     title = html.title(tree)
-    signals = read_signals(tree, "", title)  # before the text, which uses the tree up
+    signals = read_signals(tree, "", title)  # before `visible_text`, which changes the tree
     visible = html.visible_text(tree)
     count = words(visible.text)
-    if signals.seen > count + _HIDDEN:  # the tree now has the visible elements only
+    if signals.seen > count + _HIDDEN:  # now the tree has only the visible elements
         signals = without_hidden_text(signals, read_signals(tree, "", title))
     return Extracted("html", visible.whole, title, count, "", signals)
 
 
-# -------------------------------------------------------------------------------- what kind of body
+# ------------------------------------------------------------------------------ the kind of a body
 
 _BY_MEDIA: dict[str, Kind] = {
     "text/html": "html",

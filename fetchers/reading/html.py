@@ -10,7 +10,7 @@ from fetchers.reading import ruby
 from fetchers.reading.css.budget import Budget
 from fetchers.reading.visibility.unseen import remove_unseen
 
-# --------------------------------------------------------------------------------- parsing, bounded
+# --------------------------------------------------------------------------------- bounded parsing
 
 _BLOCKS = frozenset((
     "address", "article", "aside", "blockquote", "body", "br", "caption", "center", "dd",

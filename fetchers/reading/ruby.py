@@ -1,8 +1,8 @@
 """Ruby: readings that are set over characters, such as とうきょう over 東京.
 
-A page text has the characters without readings where they stand. A line that has readings is
-repeated with them at the end of the text, in the forms in which people and tools copy it, so that
-an excerpt is found with readings or without.
+The text of a page has each line without its readings. A line that has readings is repeated with
+them at the end of the text, in the forms in which people and tools copy it. So an excerpt is found
+with readings or without.
 """
 
 import re
@@ -19,7 +19,7 @@ _ANY_RUBY = re.compile(f"{_RUBY}([^{_RUBY}{_END_RUBY}]*){_END_RUBY}")
 
 
 def mark_readings(tree: LexborHTMLParser) -> None:
-    """Sets marks around each `ruby` of a tree and around its readings (`rt`, and `rtc` without)."""
+    """Set marks around each `ruby` of a tree and its readings (`rt`, or `rtc` without `rt`)."""
     rubies = tree.css("ruby")
     if not rubies:
         return

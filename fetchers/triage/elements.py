@@ -1,4 +1,4 @@
-"""What the elements of a page make of the text in them."""
+"""The role that an element gives to the text in it."""
 
 import re
 from collections.abc import Mapping

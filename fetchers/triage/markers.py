@@ -236,12 +236,12 @@ def is_legal(text: str) -> bool:
 
 
 def has_legal_term(title: str) -> bool:
-    """Say if a title or heading is that of a legal text."""
+    """Say if a title or heading has a term of the law."""
     return next(_LEGAL.found(plain(title)), None) is not None
 
 
 def is_consent_box(name: str) -> bool:
-    """Say if the class or id of an element (in lower case) is that of a consent tool's box."""
+    """Say if an element is the box of a consent tool, by its class and id in lower case."""
     return _CONSENT.search(name) is not None
 
 

@@ -1,4 +1,4 @@
-"""Pages that the author of a claim could have written a minute ago.
+"""Hosts on which the author of a claim could publish a page within a minute.
 
 The hosts are data: open_publishing.toml lists them and says which hosts belong there.
 """

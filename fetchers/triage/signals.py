@@ -1,4 +1,4 @@
-"""What triage needs to know about a page besides its words."""
+"""The signals of a page: counts and marks from which triage names its state."""
 
 from collections import Counter
 from dataclasses import dataclass, replace
@@ -11,7 +11,7 @@ SIGNALS_VERSION = f"3.{MARKERS_DIGEST}"
 
 @dataclass(frozen=True, slots=True)
 class Signals:
-    """What a reader meets on a page, in numbers, and the marks that the page carries.
+    """The numbers of words and elements on a page, and the marks that it has.
 
     All but the last seven fields count words:
     `prose`: running text outside links, site navigation, controls, and paragraphs that only say
@@ -45,8 +45,8 @@ class Signals:
 def without_hidden_text(read: Signals, visible: Signals) -> Signals:
     """Merge the signals of a whole page with those of its visible elements only.
 
-    Text that nobody sees neither outweighs a mark nor is one. Scripts, frames and fields, and the
-    marks in them, are those of the whole page.
+    Hidden text does not outweigh a mark, and is not a mark. Scripts, frames and fields, and the
+    marks in them, are counted on the whole page.
     """
     of_text = ("headline:", "word:", "phrase:", "cut:")
     marks = Counter(mark for mark in read.marks if not mark.startswith(of_text))

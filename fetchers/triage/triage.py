@@ -1,4 +1,4 @@
-"""The state of a page, named from what a reader would see.
+"""Name the state of a page by the text and the marks that a reader would see.
 
 Status codes mislead (most bot walls answer 200), and marks mislead (a healthy page behind a
 firewall carries its script, an article may be about captchas). So prose comes first: a page that

@@ -233,7 +233,7 @@ class PageLoad:
         self._run_in_background(self._session.send(command, arguments))
 
     def _run_in_background(self, command: Coroutine[Any, Any, Any]) -> None:
-        """Run a command in a task of its own. Its target may have gone, so ignore its error."""
+        """Run a command in a new task. Its target may have gone, so ignore its error."""
 
         async def run() -> None:
             with suppress(Error):

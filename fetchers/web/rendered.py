@@ -17,7 +17,7 @@ from fetchers.web.marks import MARKING
 _FRAMES = 50  # frames of a page that are read
 _LEVELS = 5  # levels of frames inside frames
 _WORLD = "reader"
-_Tree = dict[str, Any]  # of frames, as the browser gives it
+_Tree = dict[str, Any]  # a frame and its child frames, as the browser gives them
 
 # Every property is read with its original getter: fields of a form hide its own properties.
 _GETTERS = """
@@ -56,10 +56,10 @@ _WORDS = f"""() => {{
   return words;
 }}"""
 
-# The document as HTML: as it is laid out, with shadow roots in the place of their hosts, and with
-# marks on the elements that the browser does not show. With `isFrame` its body alone, as a part of
-# another document. `frames` are pairs of an element and the HTML that it shows, which goes behind
-# it. A style sheet that only a script has filled is written out.
+# The document as HTML, as it is laid out: the content of a shadow root is written inside its host,
+# and elements that the browser does not show have a mark. With `isFrame` only the body is written,
+# as a part of another document. `frames` are pairs of a frame's element and the HTML of the frame,
+# which is written after the element. A style sheet that a script has filled is written out.
 _HTML = f"""(limit, isFrame, ...frames) => {{
   {_GETTERS}
   {MARKING}
@@ -135,7 +135,7 @@ _HTML = f"""(limit, isFrame, ...frames) => {{
 class Rendered:
     """Reads the page of a session, frame by frame.
 
-    Methods raise playwright's Error where the page navigates meanwhile.
+    Methods raise playwright's Error if the page navigates in the meantime.
     """
 
     def __init__(self, session: CDPSession) -> None:
@@ -160,7 +160,7 @@ class Rendered:
         context = await self._world(tree)
         frames: list[Any] = []
         for child in tree.get("childFrames", ())[: _FRAMES if levels else 0]:
-            with suppress(Error):  # it has gone, or is another process's
+            with suppress(Error):  # the frame has gone, or runs in another process
                 owner = await self._session.send(
                     "DOM.getFrameOwner", {"frameId": child["frame"]["id"]}
                 )

@@ -1,5 +1,8 @@
-"""How an endpoint is spoken to. Endpoints differ in what they accept: which of the two APIs, a JSON
-schema or not, a reasoning effort or not, and the name of the bound on a reply's tokens."""
+"""The dialect of an endpoint: how its requests are written.
+
+Endpoints differ in what they accept: which of the two APIs, a JSON schema or not, a reasoning
+effort or not, and the name of the bound on a reply's tokens.
+"""
 
 import re
 from dataclasses import dataclass, replace
@@ -30,7 +33,7 @@ class Dialect:
     `form`: the reply is asked for by a strict schema, as an object with a schema beside it, as any
     object, or as text. `effort`: a reasoning effort is sent. `bound`: the parameter that bounds the
     tokens of a reply in the chat API; empty: none is accepted. `proven`: the endpoint has given a
-    usable reply in this form, so that a later error about the form is a fault of the moment.
+    usable reply in this form, so a later error about the form is temporary.
     """
 
     api: Api = "chat"

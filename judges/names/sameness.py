@@ -1,7 +1,7 @@
 """Questions to a model about identity (scoring.md, section 3; WANDR, section 5 and appendix F):
 which member of a closed roster a value names, and which values of a semantic axis name one thing.
 
-The values were written by strangers: they are the whole user message of a request, as JSON.
+The values are untrusted: they are the whole user message of a request, as JSON.
 """
 
 import asyncio

@@ -21,7 +21,8 @@ _LAYOUT = 2
 _PROMPT, PROMPT_VERSION = read_prompt(__file__, "judge", _LAYOUT)
 
 ROOMS_TRIED = 3
-"""Attempts with a request that is too long for the model, each in a quarter of the room."""
+"""The most requests about one record that is too long for the model. Each has a quarter of the
+room of the one before."""
 
 # -------------------------------------------------------------------------------- the question
 
@@ -44,7 +45,7 @@ def prompt(spec: JudgeSpec, facts: Facts, model: str, effort: Effort) -> Request
 
 
 def _stated(facts: Facts) -> dict[str, Any]:
-    """The facts that a model is told. They contain no text of the page or the record, except the
+    """The facts that a request states. They contain no text of the page or the record, except the
     page's domain."""
     return {
         "page": {

@@ -1,10 +1,8 @@
 """The conditions of a rule (formats.md, section 1), read against a text, a record and a URL."""
 
 from bisect import bisect_left
-from calendar import monthrange
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from datetime import date
 from typing import Any
 
 import regex
@@ -13,7 +11,7 @@ from fetchers.urls import host_matches
 from judges.records.excerpts import PageText
 from judges.records.record import Record
 from judges.records.spec import TEMPLATE, Rule
-from judges.text.dates import PartialDate, parse_date
+from judges.text.dates import parse_date
 from judges.text.markup import STYLES, plain
 from judges.text.numbers import numbers
 
@@ -106,8 +104,7 @@ class Evidence:
         begin, end = parse_date(first), parse_date(last)
         if begin is None or end is None:
             return False
-        days = _first_day(begin), _last_day(end)
-        return any(found.within(*days) for found in self.text.dates)
+        return any(found.within(begin.first_day, end.last_day) for found in self.text.dates)
 
     def _near(self, value: str, within: float) -> bool:
         """Whether a number of the text differs from `value` by at most the share `within`."""
@@ -123,15 +120,6 @@ class Evidence:
 
 
 _ROUNDING = 1e-9  # of floats
-
-
-def _first_day(when: PartialDate) -> date:
-    return date(when.year, when.month or 1, when.day or 1)
-
-
-def _last_day(when: PartialDate) -> date:
-    month = when.month or 12
-    return date(when.year, month, when.day or monthrange(when.year, month)[1])
 
 
 def _line(text: str) -> str:

@@ -1,4 +1,4 @@
-"""Does an excerpt stand on the page (scoring.md, section 2, "Faithful excerpts")?"""
+"""Whether an excerpt stands on the page (scoring.md, section 2, "Faithful excerpts")."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -17,7 +17,7 @@ from judges.text.markup import plain, without_markup
 from judges.text.numbers import numbers
 from judges.text.tokens import kind, tokens
 
-_GAP = LEFT_OUT  # stands between texts too; no honest text that is searched for contains it
+_GAP = LEFT_OUT  # between separate texts, so that no excerpt is found across two of them
 _LINE_BREAK = re.compile(r"[-‐](?<=[^\W\d_].)\s+[^\W\d_]")
 
 

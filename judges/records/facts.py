@@ -1,5 +1,5 @@
-"""Everything that a model judge is told about one record: facts that a program computes, and the
-parts of the page and of the record that it is shown."""
+"""The facts about one record for a model judge: computed facts, and the parts of the page and of
+the record that a request shows."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -58,9 +58,19 @@ def find_facts(spec: JudgeSpec, record: Record, page: JudgedPage, room: int = RO
     CPU work on hostile text. Raises Undecided if a rule takes too long.
     """
     if page.state != "ok":
-        nothing = Decided({}, {})
-        unusable = by_rules.unusable(page)
-        return Facts(unusable, "", "", True, (), nothing, page.final_url, 0, "", False, "")
+        return Facts(
+            unusable=by_rules.unusable(page),
+            unclear="",
+            unfaithful="",
+            unfaithful_is_final=True,
+            findings=(),
+            decided=Decided({}, {}),
+            final_url=page.final_url,
+            words=0,
+            page="",
+            in_passages=False,
+            record="",
+        )
     page = by_rules.without_reflections(record, page)
     text = page.text.raw
     quoted = list(dict.fromkeys(record.excerpts))
@@ -90,7 +100,6 @@ def verdict_without_model(spec: JudgeSpec, facts: Facts) -> Verdict | None:
         return by_rules.nothing_shown(spec, facts.unusable, judge="rules")
     if all(facts.decided.validity.values()):
         return None
-    invalid = [name for name, holds in facts.decided.validity.items() if not holds]
     return Verdict(
         page_content_usable=True,
         answer_intent_clear=not facts.unclear,
@@ -99,7 +108,7 @@ def verdict_without_model(spec: JudgeSpec, facts: Facts) -> Verdict | None:
         requirements={requirement.id: Shown(False, False) for requirement in spec.requirements},
         confidence=3,
         reason="; ".join(
-            filter(None, (facts.unclear, facts.unfaithful, f"not valid: {', '.join(invalid)}"))
+            by_rules.failures(facts.unclear, facts.unfaithful, facts.decided.validity, {})
         ),
         judge="rules",
         flags=facts.flags,
@@ -114,9 +123,9 @@ _CHANGED = "not found: a number or a negation differs from the page; this is fin
 
 
 class _Checked:
-    """The check of a record's excerpts. `findings` are words for a model about each excerpt, in
-    which nothing is text of the record or the page. `cuts` are the sentences around those that the
-    page contains."""
+    """The check of a record's excerpts. `findings` says for a model how each excerpt was found,
+    without any text of the record or the page. `cuts` has the sentences around the excerpts that
+    the page contains, by number."""
 
     def __init__(self, quoted: Sequence[str], page: JudgedPage) -> None:
         self.unfaithful = "" if quoted else "no excerpts"

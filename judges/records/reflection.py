@@ -34,9 +34,9 @@ LEFT_OUT = "\ufffc"
 def without_reflections(text: str, *urls: str) -> str:
     """`text` of a page, with `LEFT_OUT` for each passage that only repeats one of its URLs.
 
-    Whoever writes a URL can write a claim into it, and many pages show their URL's query, path or
-    fragment ("Results for: …", "No page named … was found", a breadcrumb, a form field). Such a
-    passage proves nothing. But most URLs describe their page honestly: `/tower-built-in-1903` is
+    The author of a URL can write a claim into it, and many pages show the query, path or fragment
+    of their URL ("Results for: …", "No page named … was found", a breadcrumb, a form field). Such a
+    passage proves nothing. But most URLs describe their page correctly: `/tower-built-in-1903` is
     the title of an article, `?q=eiffel+tower` are words that any page on the tower has. So:
 
     1. The parts of a URL are the keys and values of its query, the segments of its path, the whole
@@ -50,7 +50,7 @@ def without_reflections(text: str, *urls: str) -> str:
        words that is only a piece of the part, are left out only if they make up their sentence:
        they have all its numbers and most of its words.
     4. Words that a site itself may have put into the URL (a segment of the path, `?title=`, a
-       fragment) are left out only where they stand alone or beside words such as "not found"
+       fragment) are left out only if they stand alone or beside words such as "not found"
        (reflection.toml), and only if the rest of the page does not speak of them: it lacks one of
        their numbers (of two digits or more) or half of their longer words. So the title of an
        article stays, and the echo of a page that does not exist is left out.
@@ -73,10 +73,10 @@ def without_reflections(text: str, *urls: str) -> str:
     return "".join((*pieces, text[end:])) if spans else text
 
 
-_WHOLE = 0.8  # of the words of a part
+_WHOLE = 0.8  # share of the words of a part that a whole repetition has
 _FIRST = 3  # words at the start of a part; a page that cuts the part has at least these
-_ALONE = 2  # other words in a sentence
-_FEW = 64  # words
+_ALONE = 2  # other words in a sentence, at most, beside a part that stands alone
+_FEW = 64  # different words of a part
 
 
 class _Run(NamedTuple):
@@ -108,6 +108,8 @@ class _Line:
 
 
 class _Page:
+    """The lines of a page, and where the parts of a URL are repeated in them."""
+
     def __init__(self, text: str) -> None:
         self._folded = folded(text)
         self._texts, self._forms = text.split("\n"), self._folded.split("\n")
@@ -116,7 +118,7 @@ class _Page:
         self._lines: dict[int, _Line] = {}
 
     def reflections_of(self, part: Part) -> list[Place]:
-        """Where a part is reflected, by the rules of `without_reflections`."""
+        """The places at which a part is reflected, by the rules of `without_reflections`."""
         if part.typed:
             lines = map(self._line, range(len(self._texts)))
             return [
@@ -167,7 +169,7 @@ class _Page:
         return Place(line.start + words[run.first].start, line.start + words[run.end - 1].end)
 
     def _runs(self, line: _Line, part: Part) -> Iterator[_Run]:
-        """The longest runs of words of a part in a line, where enough of them are there."""
+        """The longest runs of words of a part in a line that has enough words of the part."""
         if len(part.distinct) <= _FEW:  # a larger part takes longer to look for than to compare
             present = [word for word in part.distinct if word in line.folded]
             if weight(present) < LONG and not is_short_claim(present):
@@ -214,8 +216,8 @@ class _Page:
         return [word.text for word in (*line.words[first : run.first], *line.words[run.end : last])]
 
     def _says_more(self, whole: dict[int, list[_Run]]) -> bool:
-        """Whether the rest of the page speaks of what the runs say: it has their numbers, and half
-        of their longer words, up to the ending."""
+        """Whether the rest of the page has the numbers of the runs, and half of their longer words,
+        up to the ending."""
         said = {
             word.text
             for number, runs in whole.items()
@@ -246,11 +248,12 @@ def _without_runs(words: Sequence[Word], runs: Sequence[_Run]) -> str:
 
 
 def _common(words: Sequence[str], first: int, part: Sequence[str], at: int) -> int:
+    """How many words from `first` on equal the words of a part from `at` on."""
     size = 0
     while (
         first + size < len(words)
         and at + size < len(part)
-        and (words[first + size] == part[at + size])
+        and words[first + size] == part[at + size]
     ):
         size += 1
     return size

@@ -121,7 +121,7 @@ def is_list_number(pair: Sequence[str]) -> bool:
 
 
 class Written(TokenString):
-    """The tokens of a text, with the way back to the text. `source` comes from `without_markup`."""
+    """The tokens of a text, and their offsets in the text. `source` comes from `without_markup`."""
 
     def __init__(self, source: str) -> None:
         pieces = tokens_of_pieces(source)

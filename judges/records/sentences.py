@@ -62,7 +62,7 @@ def sentence_around(text: str, place: Place) -> Place:
 _MARKS = frozenset(".!?…。！？｡\"'”’»)]」』）")
 
 
-def _sentence_ends(text: str, start: int, stop: int) -> "list[int]":
+def _sentence_ends(text: str, start: int, stop: int) -> list[int]:
     return [
         end.end()
         for end in _END.finditer(text, start, min(len(text), stop + 1))

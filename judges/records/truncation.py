@@ -1,7 +1,7 @@
-"""Misleading truncation: the part of a sentence that an excerpt leaves out turns it round (WANDR,
-appendix E.1; scoring.md, section 2).
+"""Misleading truncation: an excerpt leaves out the part of its sentence that reverses its meaning
+(WANDR, appendix E.1; scoring.md, section 2).
 
-The words that do so are data (truncation.toml). They count only where they govern the excerpt:
+The words that do so are data (truncation.toml). They count only if they govern the excerpt:
 
 - a denial directly before it ("never"), or before it in the same clause ("no evidence that"), or
   directly after it (", which is false"; in Korean and Japanese the negation ends the sentence);
@@ -29,8 +29,8 @@ _FEWEST_WORDS = 2
 
 
 def misleading(excerpt: Sequence[str], cut: Cut) -> str:
-    """Why the parts that were cut off turn the excerpt (its tokens) round, in words for users.
-    Empty if they do not. Only words of truncation.toml are named, no words of the page."""
+    """Why the parts that were cut off reverse the meaning of an excerpt (its tokens), in words for
+    users. Empty if they do not. Only words of truncation.toml are named, no words of the page."""
     if not (cut.before or cut.after) or not _says_something(excerpt):
         return ""
     before, after = _Part(cut.before, excerpt[0]), _Part(cut.after)

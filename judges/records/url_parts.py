@@ -12,6 +12,7 @@ from urllib.parse import unquote
 import regex
 
 from judges.text.markup import folded
+from judges.text.tokens import UNSPACED
 
 LONG = 4.0
 """Words from which a passage is long enough to be a repetition."""
@@ -37,15 +38,12 @@ class Word(NamedTuple):
     end: int
 
 
-_UNSPACED = (
-    r"[\p{Han}\p{Hiragana}\p{Katakana}ー\p{Hangul}\p{Thai}\p{Lao}\p{Khmer}\p{Myanmar}\p{Tibetan}]"
-)
 _WORD = regex.compile(
-    rf"""{_UNSPACED} | \p{{Nd}}+(?:[.,]\p{{Nd}}+)*+
-      | [[\p{{L}}\p{{M}}\p{{N}}\p{{Cf}}]--{_UNSPACED}--\p{{Nd}}]+""",
+    rf"""{UNSPACED} | \p{{Nd}}+(?:[.,]\p{{Nd}}+)*+
+      | [[\p{{L}}\p{{M}}\p{{N}}\p{{Cf}}]--{UNSPACED}--\p{{Nd}}]+""",
     regex.VERBOSE | regex.V1,
 )
-_IS_UNSPACED = regex.compile(_UNSPACED)
+_IS_UNSPACED = regex.compile(UNSPACED)
 
 
 def words(text: str) -> list[Word]:

@@ -45,13 +45,18 @@ class PartialDate:
 
     def within(self, first: date, last: date) -> bool:
         """Whether the whole day, month or year lies between two days, both included."""
-        start_month, end_month = self.month or 1, self.month or 12
-        start_day = self.day or 1
-        end_day = self.day or monthrange(self.year, end_month)[1]
-        return (
-            first <= date(self.year, start_month, start_day)
-            and date(self.year, end_month, end_day) <= last
-        )
+        return first <= self.first_day and self.last_day <= last
+
+    @property
+    def first_day(self) -> date:
+        """The first day of the year, month or day."""
+        return date(self.year, self.month or 1, self.day or 1)
+
+    @property
+    def last_day(self) -> date:
+        """The last day of the year, month or day."""
+        month = self.month or 12
+        return date(self.year, month, self.day or monthrange(self.year, month)[1])
 
 
 def parse_date(text: str) -> PartialDate | None:

@@ -18,9 +18,9 @@ _GROUP = re.compile(f"[{_SPACE}]")
 
 
 def number_gaps(source: str) -> list[int]:
-    """The offsets after each space inside a number: that of "250" in "1 250", those of "345" and
-    "678" in "12 345 678". The space may be of any width (scoring.md, section 2). `source` comes
-    from `without_markup`. Linear time."""
+    """The offset after each space inside a number: where "250" begins in "1 250", and where "345"
+    and "678" begin in "12 345 678". The space may be of any width (scoring.md, section 2).
+    `source` comes from `without_markup`. Linear time."""
     return [
         gap.end()
         for number in _GROUPED.finditer(source)

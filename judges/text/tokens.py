@@ -12,9 +12,10 @@ import regex
 
 from judges.text.markup import one_style, without_markup
 
-_UNSPACED = (
+UNSPACED = (
     r"[\p{Han}\p{Hiragana}\p{Katakana}ー\p{Hangul}\p{Thai}\p{Lao}\p{Khmer}\p{Myanmar}\p{Tibetan}]"
 )
+"""Pattern (module `regex`) for a character of a script without spaces between words."""
 _TIMES = "십백천만억조十百千万萬億亿兆"
 # A token cannot be quoted in part. "21.5", "1,000", "10:30", "-5" and "5만" are one number each.
 # "covid-19", "non-profit" and "can't" are one word each. In scripts without spaces, each character
@@ -35,7 +36,7 @@ _OTHER = r"""
     | \S\p{M}*+"""
 _MARKS = r"""['"]++ | -++ | \.{2,}+"""
 _TOKEN = regex.compile(
-    f"{_SPACED} | {_MARKS} | {_OTHER}".replace("LETTER", rf"[\w--{_UNSPACED}]"),
+    f"{_SPACED} | {_MARKS} | {_OTHER}".replace("LETTER", rf"[\w--{UNSPACED}]"),
     regex.VERBOSE | regex.V1,
 )
 # The same for text in Latin, Greek and Cyrillic letters only. It is four times as fast.

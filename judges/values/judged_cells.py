@@ -200,7 +200,7 @@ def _row(count: int, numbers: tuple[int, ...]) -> str:
 
 
 def _numbered(what: str, values: Sequence[Any]) -> str:
-    """Values of strangers as one JSON object by number, fenced."""
+    """Untrusted values as one JSON object by number, fenced."""
     content = json.dumps(dict(enumerate(values, 1)), ensure_ascii=False, indent=0)
     return fenced(what, content)[0]
 

@@ -1,8 +1,8 @@
 """The values that the rules of a page and its inline styles give to an element.
 
-Only the author's origin counts, as there is no other that hides text: importance, layers,
-specificity and order decide (CSS Cascading and Inheritance, level 5, section 6). Rules are parsed
-when an element with one of their names is asked for a property that they set.
+Only the style sheets of the page are read. Among their rules, importance, layers,
+specificity and order decide (CSS Cascading and Inheritance, level 5, section 6). A rule is parsed
+when somebody asks for a property that it sets, of an element that its selector may match.
 """
 
 import re

@@ -1,4 +1,4 @@
-"""Colours: read from CSS values and from old attributes, mixed, and compared as an eye would."""
+"""Colours: read from CSS values and old attributes, mixed, and compared."""
 
 import re
 from dataclasses import dataclass
@@ -7,7 +7,7 @@ import tinycss2
 from tinycss2 import color4
 
 NEAR = 16 / 255
-"""Two colours of which no channel differs by more look the same."""
+"""Two colours look the same if no channel differs by more than this."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,7 +29,7 @@ class Colour:
         )
 
     def is_near(self, other: "Colour") -> bool:
-        """Whether nobody could tell this opaque colour from the other."""
+        """Whether this opaque colour looks the same as the other one."""
         pairs = ((self.red, other.red), (self.green, other.green), (self.blue, other.blue))
         return all(abs(mine - yours) <= NEAR for mine, yours in pairs)
 

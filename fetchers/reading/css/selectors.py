@@ -48,7 +48,7 @@ class Selector:
 
 
 def parse(source: str) -> Selector | None:
-    """The selector that a text is (one of a list), or None if it is invalid or not supported."""
+    """Parse one selector (not a list). None if it is invalid or not supported."""
     if len(source) > MAX_SELECTOR:
         return None
     if _PLAIN.fullmatch(source):

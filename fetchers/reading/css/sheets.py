@@ -72,6 +72,7 @@ class Sheets:
         self._layers: dict[str, int] = {}
         self._texts: list[tuple[str, int, array[int]]] = []  # lower case, first rule, their starts
         self._escaped: list[Rule] = []
+        self._starts = array("I")  # of the rules of the sheet that is being added
 
     def search(self, *patterns: re.Pattern[str]) -> list[Rule]:
         """The rules whose block, in lower case, has a match of a pattern; in order. One search of
@@ -114,7 +115,7 @@ class Sheets:
         return [found[order] for order in sorted(found)]
 
     def add(self, css: str) -> None:
-        """Adds a style sheet. Raises TooMuch if the sheets together are too large."""
+        """Add a style sheet. Raises TooMuch if the sheets together are too large."""
         self._budget.spend(css=len(css))
         css = without_comments(css.replace("<!--", " ").replace("-->", " "))
         path = [_Open(None, True, _UNLAYERED)]
@@ -165,7 +166,7 @@ class Sheets:
         return self._layers.setdefault(names.strip(), len(self._layers))
 
     def _end_declarations(self, css: str, start: int, end: int, block_of: _Open) -> None:
-        """Adds the declarations between two places as a rule of the block that they stand in."""
+        """Add the declarations between two places as a rule of the block that they stand in."""
         if not block_of.is_read or end <= start:
             return
         if block_of.selectors is None:

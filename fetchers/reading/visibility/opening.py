@@ -1,4 +1,4 @@
-"""What a reader can open, or will be shown, although CSS hides it as the page loads.
+"""Which elements a reader can open or will see, although CSS hides them when the page loads.
 
 The boundary between hidden text and folded text:
 
@@ -86,8 +86,8 @@ class Opening:
         self._measured = 0
 
     def is_folded(self, element: Element, way: Way) -> bool:
-        """Whether an element that `way` may hide is one that HTML or a script of the page unfolds,
-        by its names and place alone. This is quick to tell."""
+        """Whether HTML or a script of the page unfolds an element that `way` may hide. Only the
+        names and the place of the element are read, so this is fast."""
         if not way.is_toggled or _FOR_SCREEN_READERS.search(_names(element)):
             return False
         return self._is_native(element) or (
@@ -120,7 +120,7 @@ class Opening:
         )
 
     def _moves(self, element: Element, values: Values) -> bool:
-        """Whether a transition or an animation belongs to the element; or a shift, which is how a
+        """Whether the element has a transition or an animation, or a shift with an opacity: such a
         block fades in while it moves."""
         motion = self._cascade.values(element, _MOTION)
         if any(value not in _STILL for value in motion.values()):
@@ -251,13 +251,14 @@ def _is_widget(element: Element) -> bool:
 
 
 def _has_widget_word(element: Element) -> bool:
-    """Whether a word of an element's names is one of widgets; around it, it says too little."""
+    """Whether a word in an element's names is a word of widgets. In the names of an element around
+    it, such a word does not say enough."""
     words = (word.lower() for word in _WORD.findall(_names(element)))
     return not _WIDGET_WORDS.isdisjoint(words)
 
 
 def _is_faded(element: Element) -> bool:
-    """Whether an element is named as scripts that fade content in name it."""
+    """Whether an element has a name that scripts give to content that they fade in."""
     named = bool(_FADES.search(_names(element)))
     return named or any(
         _FADES.search(name[5:]) for name in element.attributes if name[:5] == "data-"

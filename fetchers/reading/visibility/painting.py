@@ -1,8 +1,8 @@
 """Text in the colour of its background.
 
-The background of a text is known if it is plain all the way: an element says so, and nothing
-between the text and that element can be painted or moved. A page without style sheets of other
-files has a white canvas. Everything else counts as readable.
+The background of a text is known if an element around it sets a plain colour, and no element
+between the two can be painted or moved. A page without style sheets in other files has a white
+canvas. Everything else counts as readable.
 """
 
 import re
@@ -61,7 +61,7 @@ class Painting:
         self._decorated: dict[int, bool] = {}
 
     def add(self, node: LexborNode, style: str) -> None:
-        """Adds an element that may set a colour itself: by its inline style, which is given in
+        """Add an element that may set a colour itself: by its inline style, which is given in
         lower case, or by an old attribute."""
         attributes = node.attributes
         named = {name: attributes[name] or "" for name in _CSS_NAMES if name in attributes}

@@ -1,6 +1,6 @@
 """Removes the text of a page that CSS hides from readers.
 
-`fetchers/reading/visibility/opening.py` says where the boundary is.
+`fetchers/reading/visibility/opening.py` defines which text is hidden.
 """
 
 import re
@@ -32,7 +32,7 @@ def remove_unseen(tree: LexborHTMLParser, blocks: frozenset[str], budget: Budget
     """Remove the text that style sheets, inline styles and the marks of a browser hide.
 
     `blocks` are the tags of block elements. `budget` is shared with the documents inside the page.
-    If it is used up, the style sheets count for nothing.
+    If it is used up, only inline styles and marks count.
     """
     try:
         sheets, is_whole = _read_sheets(tree, budget)
@@ -110,7 +110,7 @@ class _Unseen:
         return list(self._found.values())
 
     def _is_in_found(self, element: Element) -> bool:
-        """Whether an element, or one around it, is gone already."""
+        """Whether an element, or an element around it, will be removed already."""
         at: Element | None = element
         while at is not None:
             if at.key in self._found:
@@ -119,8 +119,8 @@ class _Unseen:
         return False
 
     def _suspects(self, way: Way) -> Iterator[tuple[Element, bool, str]]:
-        """The elements that something may hide in this way; whether the rule that does holds in
-        every state, and its selector, or "" for inline styles and marks."""
+        """The elements that may be hidden in this way. With each: whether the rule that hides it
+        holds in every state, and the selector of the rule ("" for inline styles and marks)."""
         found: dict[int, tuple[Element, Match, str]] = {}
         for applied in self._cascade.rules(way.suspects):
             selector = applied.selector
@@ -138,7 +138,7 @@ class _Unseen:
             yield element, match is Match.ALWAYS, source
 
     def _read_special(self) -> None:
-        """Reads the elements that say how they are shown themselves."""
+        """Read the elements with an inline style, a mark or an old attribute for colours."""
         for node in self._tree.css(f"[style], [{MARK}], {LEGACY}"):
             attributes = node.attributes
             style = (attributes.get("style") or "")[:MAX_INLINE]
@@ -193,7 +193,7 @@ class _Unseen:
         return shows
 
     def _may_have_size(self, element: Element, values: Values) -> bool:
-        """Whether letters inside letters of no size may have one; other files may set it."""
+        """Whether text inside text of font size 0 may have a size. Other files may set it."""
         size = values.get("font-size", "")
         if not size or size == "inherit":
             return not self._is_whole or bool(element.id or element.classes)

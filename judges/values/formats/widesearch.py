@@ -53,7 +53,7 @@ def _day(text: str) -> date | None:
                 continue
         return None
     found = parse_date(text)
-    return date(found.year, found.month or 1, found.day or 1) if found else None
+    return found.first_day if found else None
 
 
 PREPROCESS: Mapping[str, Callable[[str], str]] = {
