@@ -15,6 +15,7 @@ attempt says what was wrong.
 import asyncio
 from collections import defaultdict
 from collections.abc import Mapping
+from contextlib import AsyncExitStack
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -186,10 +187,9 @@ _LAST = "This is the last attempt: compare every field with the schema before yo
 @dataclass(slots=True)
 class _Start:
     """The first requests of one role. `open` counts requests without an end, `failed` those that
-    ended without a usable reply. `gate` lets FIRST requests through until `is_open`."""
+    ended without a usable reply. `gate` lets FIRST requests repeat at once until `proven`."""
 
     gate: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(FIRST))
-    is_open: bool = False
     proven: bool = False
     open: int = 0
     failed: int = 0
@@ -208,7 +208,8 @@ class UntilUsable:
 
     If the first requests of a role all end without a usable reply (see `_Start.limit`), each call
     raises NeverUsable from then on. One usable reply switches this off for good; so does a usable
-    reply from the cache (`note_usable`). Until then only FIRST requests of the role are in flight.
+    reply from the cache (`note_usable`). Until then only FIRST requests of the role are repeated at
+    once, so a model that never gives a usable reply costs few repeats.
     """
 
     def __init__(self, ask: Ask) -> None:
@@ -217,36 +218,34 @@ class UntilUsable:
 
     def note_usable(self, role: str) -> None:
         """The role has had a usable reply, now or in an earlier run."""
-        start = self._starts[role]
-        start.proven = start.is_open = True
+        self._starts[role].proven = True
 
     async def __call__(self, request: Request) -> Reply:
         """As `ask_until_usable`. Raises NeverUsable if the run should stop."""
         start = self._starts[request.role]
         start.open += 1
         try:
-            if not start.is_open:
-                async with start.gate:
-                    if not start.is_open:
-                        return await self._complete(request, start)
-            return await self._complete(request, start)
+            async with AsyncExitStack() as permit:
+                return await self._complete(request, start, permit)
         finally:
             start.open -= 1
 
-    async def _complete(self, request: Request, start: _Start) -> Reply:
-        if start.stopped:
-            raise NeverUsable(start.stopped)
+    async def _complete(self, request: Request, start: _Start, permit: AsyncExitStack) -> Reply:
+        async def ask(attempt: Request) -> Reply:
+            if attempt.attempt == 2 and not start.proven:
+                await permit.enter_async_context(start.gate)
+            if start.stopped:
+                raise NeverUsable(start.stopped)
+            return await self._ask(attempt)
+
         try:
-            reply = await ask_until_usable(self._ask, request, start.history)
+            reply = await ask_until_usable(ask, request, start.history)
         except UnusableReply as unusable:
             if not start.proven:
                 start.failed += 1
                 if start.failed >= start.limit:
                     start.stopped = start.stopped or _stop_message(request, start.failed, unusable)
                     raise NeverUsable(start.stopped) from unusable
-            raise
-        except Exception:
-            start.is_open = True  # a fault of another kind must not hold up the other requests
             raise
         self.note_usable(request.role)
         return reply

@@ -259,7 +259,7 @@ async def test_a_model_that_never_gives_a_usable_reply_stops_early(
     ends = await ends_of(ask, requests)
     assert sum(type(end) is UnusableReply for end in ends) == stop_after - 1
     assert sum(type(end) is NeverUsable for end in ends) == requests - stop_after + 1
-    assert len(model.asked) <= ATTEMPTS * FIRST
+    assert len(model.asked) <= requests + (ATTEMPTS - 1) * FIRST
     with pytest.raises(NeverUsable):
         await ask(REQUEST)
 
@@ -322,26 +322,33 @@ async def test_roles_are_counted_apart() -> None:
     assert NeverUsable in {type(end) for end in await ends_of(ask, 5, "judge")}
 
 
-@pytest.mark.parametrize("end", [GOOD, Trouble("down"), Rejected("no")])
-async def test_few_requests_are_in_flight_until_the_first_end(end: Reply | Exception) -> None:
-    replies: list[asyncio.Future[Reply]] = []
+async def test_few_requests_are_repeated_until_one_has_a_usable_reply() -> None:
+    release = asyncio.Event()
+    repeats: list[Request] = []
 
     async def ask(request: Request) -> Reply:
-        replies.append(asyncio.get_running_loop().create_future())
-        return await replies[-1]
+        if request.attempt == 1:
+            raise bad()
+        repeats.append(request)
+        await release.wait()
+        return GOOD
 
     asking = asyncio.create_task(ends_of(UntilUsable(ask), 100))
     await settle()
-    assert len(replies) == FIRST
-    if isinstance(end, Exception):
-        replies[0].set_exception(end)
-    else:
-        replies[0].set_result(end)
-    await settle()
-    assert len(replies) == 100
-    for reply in replies[1:]:
-        reply.set_result(GOOD)
-    assert (await asking)[1:] == [GOOD] * 99
+    assert len(repeats) == FIRST
+    release.set()
+    assert [getattr(end, "value", None) for end in await asking] == [GOOD.value] * 100
+
+
+@pytest.mark.parametrize("end", [Trouble("down"), Rejected("no"), NeverUsable("another role")])
+async def test_an_error_of_a_repeat_lets_another_request_repeat(end: Exception) -> None:
+    async def ask(request: Request) -> Reply:
+        if request.attempt == 1:
+            raise bad()
+        raise end
+
+    ends = await ends_of(UntilUsable(ask), 100)
+    assert {type(one) for one in ends} == {type(end)}
 
 
 async def settle() -> None:
