@@ -1,7 +1,7 @@
 """URLs: which spellings are one address, and which host and domain a URL has."""
 
 import re
-from functools import cache
+from functools import cache, lru_cache
 
 from ada_url import URL, normalize_url
 from publicsuffixlist import PublicSuffixList
@@ -87,6 +87,7 @@ def _is_tracking(parameter: str) -> bool:
     return name in _TRACKING or name.startswith(_TRACKING_PREFIXES)
 
 
+@lru_cache(maxsize=1_000)  # each page asks about its URL several times
 def hostname(url: str) -> str:
     """Give the host as a browser reads it (lower case, IDNA, no port); empty if `url` has none."""
     try:

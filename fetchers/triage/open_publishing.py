@@ -4,6 +4,7 @@ The hosts are data: open_publishing.toml lists them and says which hosts belong 
 """
 
 import tomllib
+from functools import lru_cache
 from pathlib import Path
 
 from fetchers.urls import hostname
@@ -19,6 +20,7 @@ _HOSTS = frozenset(OPEN_PUBLISHING_HOSTS)
 _MAX_LABELS = max(host.count(".") + 1 for host in _HOSTS)
 
 
+@lru_cache(maxsize=1_000)  # many records cite one URL
 def is_open_publishing(url: str) -> bool:
     """Say if anyone could have published the page at `url`, its final URL, within a minute.
 

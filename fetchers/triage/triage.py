@@ -144,7 +144,9 @@ def _as_seen(page: Readable) -> Signals:
         return signals
     if missed >= _UNREAD:
         return replace(signals, prose=signals.prose + missed)
-    return replace(signals, prose=min(signals.prose, page.words))
+    if signals.prose > page.words:
+        return replace(signals, prose=page.words)
+    return signals
 
 
 def _decide(signals: Signals, evidence: Iterable[_Evidence]) -> tuple[State, str] | None:

@@ -138,9 +138,10 @@ class Pages:
         if not refresh and (failed := self._failed_visits.get(url)):
             return failed
         try:
-            with self._network.visiting(hostname(url)):
-                visit = await self._archive(url, refresh=refresh) if self._settings.pages else None
-                visit = visit or await self._fetch(url, refresh=refresh)
+            visit = await self._archive(url, refresh=refresh) if self._settings.pages else None
+            if visit is None:
+                with self._network.visiting(hostname(url)):
+                    visit = await self._fetch(url, refresh=refresh)
         except Refused as refused:
             return FailedVisit("refused", str(refused))
         except GaveUp as end:

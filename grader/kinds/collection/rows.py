@@ -3,7 +3,6 @@
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from functools import lru_cache
 from typing import Any
 
 from fetchers.page import Page
@@ -98,21 +97,18 @@ def _with_verdict(verdict: Verdict) -> dict[str, Any]:
 
 def _flags(record: Record, outcome: Outcome) -> list[str]:
     """The sorted names of facts that are reported and do not change the score."""
-    flags = set(outcome.verdict.flags if outcome.verdict else ())
+    flags = outcome.verdict.flags if outcome.verdict else ()
     final_url = outcome.page.final_url if outcome.page else ""
-    if _is_open_publishing(record.url) or _is_open_publishing(final_url):
-        flags.add(OPEN_PUBLISHING)
-    return sorted(flags)
-
-
-_is_open_publishing = lru_cache(maxsize=1_000)(is_open_publishing)  # many records cite one URL
+    if is_open_publishing(record.url) or is_open_publishing(final_url):
+        flags = (OPEN_PUBLISHING, *flags)
+    return sorted(set(flags)) if flags else []
 
 
 def count_flags(rows: Iterable[Mapping[str, Any]]) -> dict[str, int]:
     """How many rows have each flag, by its name in alphabetical order."""
     names: Counter[str] = Counter()
     for row in rows:
-        if isinstance(flags := row.get("flags"), list):
+        if isinstance(flags := row.get("flags"), list) and flags:
             names.update({flag for flag in flags if isinstance(flag, str)})
     return dict(sorted(names.items()))
 
