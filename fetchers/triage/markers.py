@@ -4,12 +4,14 @@ for them."""
 import re
 import tomllib
 import unicodedata
-from collections.abc import Iterable, Iterator
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
 from typing import Literal
 
+import ahocorasick
 import orjson
 
 from fetchers.page import State
@@ -98,30 +100,24 @@ _PUNCTUATION = " .!?:-–—|\"'()[]<>*#"
 
 
 class _Phrases:
-    """Finds many fixed phrases in a text in one pass, by their first letters."""
+    """Finds all phrases of some places in a text, in one pass."""
 
-    _STEM = 4
-
-    def __init__(self, places: Iterable[Place]) -> None:
-        self._by_stem: dict[str, list[tuple[str, str]]] = {}
-        self._short: list[tuple[str, str]] = []
+    def __init__(self, places: Sequence[Place]) -> None:
+        marks: defaultdict[str, list[str]] = defaultdict(list)
         for mark in MARKS:
             for place in places:
                 for phrase in mark.texts[place]:
-                    known = (phrase, f"{place}:{mark.name}")
-                    if len(phrase) < self._STEM:
-                        self._short.append(known)
-                    else:
-                        self._by_stem.setdefault(phrase[: self._STEM], []).append(known)
+                    marks[phrase].append(f"{place}:{mark.name}")
+        self._automaton = ahocorasick.Automaton()
+        for phrase, names in marks.items():
+            self._automaton.add_word(phrase, (phrase, names))
+        self._automaton.make_automaton()
 
     def found(self, text: str) -> Iterator[tuple[str, str]]:
         """Give every phrase in `text` (in plain form) with its mark, once for each occurrence."""
-        yield from (known for known in self._short if known[0] in text)
-        stems = self._by_stem
-        for at in range(len(text) - self._STEM + 1):
-            for known in stems.get(text[at : at + self._STEM], ()):
-                if text.startswith(known[0], at) and _is_whole(known[0], text, at):
-                    yield known
+        for last, (phrase, names) in self._automaton.iter(text):
+            if _is_whole(phrase, text, last + 1 - len(phrase)):
+                yield from ((phrase, name) for name in names)
 
 
 def _is_whole(phrase: str, text: str, at: int) -> bool:
